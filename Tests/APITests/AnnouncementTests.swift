@@ -4,7 +4,7 @@ import Telemetry
 import TestSupport
 import Testing
 
-@Suite("Commands that are on their way")
+@Suite("Announced commands")
 struct AnnouncementTests {
     private let service: TestService
 
@@ -21,7 +21,7 @@ struct AnnouncementTests {
             Request(method: "POST", path: "/v1/stores/apple/notifications", body: [0]))
     }
 
-    @Test("A command is announced while it is judged, and no longer")
+    @Test("A command is announced only while it is judged")
     func judged() throws {
         guard case .eventually(_, let judge) = receive() else {
             Issue.record("nothing is left to judge")
@@ -32,7 +32,7 @@ struct AnnouncementTests {
         #expect(isAnnounced(0))
     }
 
-    @Test("A request that the server drops before anybody looks at it announces nothing for ever")
+    @Test("A request that the server drops unread leaves no announcement behind")
     func dropped() {
         for _ in 0..<100 { _ = receive() }
         #expect(isAnnounced(0))

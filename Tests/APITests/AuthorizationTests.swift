@@ -8,7 +8,7 @@ import Testing
 @testable import API
 
 /// Every route of the router, with every kind of key. What is sent is a call that the right key may make.
-@Suite("What each key may do", .timeLimit(.minutes(5)))
+@Suite("The permissions of each key", .timeLimit(.minutes(5)))
 struct AuthorizationTests {
     struct Row {
         let call: String
@@ -30,7 +30,7 @@ struct AuthorizationTests {
         stage = try Stage(in: .production)
     }
 
-    @Test("The table has every route of the router, and the role that the router asks for")
+    @Test("The table has every route of the router, with the role that the router requires")
     func complete() {
         let outlines = stage.front.service.router.outlines
         let routed = outlines.map { route in
@@ -48,7 +48,7 @@ struct AuthorizationTests {
         #expect(Set(tried) == Set(about + inBody))
     }
 
-    @Test("A call needs a key that lives, and one whose role may make it")
+    @Test("A call needs a live key whose role permits it")
     func roles() throws {
         let service = stage.front.service
         let revoked = try Role.allCases.map { role in

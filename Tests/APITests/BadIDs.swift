@@ -40,7 +40,7 @@ extension BadInputTests {
             member: "ticket"),
     ]
 
-    @Test("Reads take any id that the log may hold, and reasons any script")
+    @Test("Reads accept any id that the log may contain, and reasons accept any script")
     func lenient() throws {
         let service = try TestService()
         let key = try service.key(.admin)

@@ -30,7 +30,7 @@ struct BadInputTests {
     private static let service: Result<TestService, any Error> = Result { try TestService() }
 
     @Test(
-        "A bad call is refused, by name, and nothing is written",
+        "A bad call is refused by name, and nothing is written",
         arguments: routes + access + paths + queries + members + shapes + settings
             + ordersAndBalances + moves + intake + misspelt + ids + feed)
     func refused(_ call: BadCall) throws {
@@ -59,7 +59,7 @@ struct BadInputTests {
     }
 
     @Test(
-        "Calls that write take the environment as a parameter, too",
+        "Calls that write also accept the environment as a parameter",
         arguments: [
             ("POST", "customers/u1/grants"), ("DELETE", "customers/u1/grants/g_1"),
             ("POST", "customers/u1/receipts"), ("POST", "customers/u1/restore"),
@@ -79,7 +79,7 @@ struct BadInputTests {
     }
 
     @Test(
-        "A wrong method is answered with those that the path takes",
+        "A wrong method is answered with the methods that the path accepts",
         arguments: [
             ("/v1/customers/u1/entitlements", "GET"), ("/v1/customers/u1/grants", "POST"),
             ("/v1/customers/u1/grants/g_1", "DELETE"), ("/healthz", "GET"),
@@ -92,7 +92,7 @@ struct BadInputTests {
         }
     }
 
-    @Test("A missing key is asked for in the header that clients look at")
+    @Test("A missing key is requested in the header that clients look at")
     func challenge() throws {
         let reply = try Self.service.get().send("GET", "/v1/customers/u1/entitlements")
         #expect(reply.header("WWW-Authenticate") == "Bearer")

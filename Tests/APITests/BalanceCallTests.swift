@@ -34,7 +34,7 @@ struct BalanceCallTests {
         try send("GET", "/v1/customers/u1/balances").json["balances"]?["coins"]?.integer
     }
 
-    @Test("Spending and adjusting are answered with what moved and what is left")
+    @Test("Spending and adjusting report the movement and the new balance")
     func moved() throws {
         let adjusted = send(
             "POST", "\(coins)/adjust", #"{"amount":100,"reason":"sorry","ticket":"T-1"}"#)
@@ -58,7 +58,7 @@ struct BalanceCallTests {
         #expect(try balance() == 70)
     }
 
-    @Test("A spend beyond the balance is refused, and the answer tells the balance")
+    @Test("A spend beyond the balance is refused, and the answer shows the balance")
     func insufficient() throws {
         _ = give(10)
         let reply = spend(11)
@@ -76,7 +76,7 @@ struct BalanceCallTests {
     }
 
     @Test(
-        "Spending begins at one; an adjustment may take, below zero too, but not end beyond the bounds"
+        "Spending starts at one; an adjustment may go below zero, but not beyond the bounds"
     )
     func bounds() throws {
         for amount in [0, -1, Balances.limit + 1] as [Int64] {
@@ -89,7 +89,7 @@ struct BalanceCallTests {
         #expect(try balance() == -5)
     }
 
-    @Test("The same key and body give the same bytes, however the balance moved since")
+    @Test("The same key and body give the same bytes, however the balance has changed since")
     func repetition() throws {
         _ = give(10)
         let first = spend(4, key: "k")
@@ -103,7 +103,7 @@ struct BalanceCallTests {
         #expect(try balance() == 105)
     }
 
-    @Test("Of 64 who spend one of ten at once, ten succeed", .timeLimit(.minutes(10)))
+    @Test("When 64 callers spend one of ten at once, ten succeed", .timeLimit(.minutes(10)))
     func race() throws {
         _ = give(10)
         let replies = Mutex<[Reply]>([])
@@ -124,7 +124,7 @@ struct BalanceCallTests {
         #expect(try balance() == 0)
     }
 
-    @Test("A balance tells how it came to be, page by page, whatever else happened to the customer")
+    @Test("A balance lists its movements page by page, whatever else happened to the customer")
     func history() throws {
         let catalog = #"{"products":[{"id":"chest","kind":"consumable","credits":{"coins":100}}]}"#
         #expect(send("PUT", "/v1/catalog", catalog).status == 200)
@@ -165,7 +165,7 @@ struct BalanceCallTests {
     }
 
     @Test(
-        "A history of more events than one look takes is told whole and adds up",
+        "A history longer than one read is listed completely and adds up",
         .timeLimit(.minutes(10)))
     func longHistory() throws {
         inParallel(30) { _ in for _ in 0..<80 { _ = give(1) } }

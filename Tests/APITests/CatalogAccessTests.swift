@@ -4,7 +4,7 @@ import Service
 import TestSupport
 import Testing
 
-@Suite("Who gains and who loses by a catalog")
+@Suite("Who gains and loses by a catalog")
 struct CatalogAccessTests {
     private let service: TestService
     private let admin: NewKey
@@ -20,7 +20,7 @@ struct CatalogAccessTests {
         .replacing(#"["level2"]"#, with: #"["extra","level2"]"#)
         .replacing(#"["ad_free","pro"]"#, with: #"["pro"]"#)
 
-    @Test("Customers who hold purchases are counted and listed, sandbox customers apart")
+    @Test("Customers who hold purchases are counted and listed, sandbox customers separately")
     func counts() throws {
         try buy("level2", .nonConsumable, by: "u1")
         try buy("pro", .autoRenewable, by: "u2", until: 30)
@@ -61,7 +61,7 @@ struct CatalogAccessTests {
         }
     }
 
-    @Test("Access that another purchase or a grant keeps alive is not lost")
+    @Test("Access that another purchase or a grant provides is not lost")
     func kept() throws {
         try buy("pro", .autoRenewable, by: "u1", until: 30)
         _ = service.send(
@@ -70,7 +70,7 @@ struct CatalogAccessTests {
         #expect(try put("?dry_run=1").json["losses"]?.text == CatalogTests.nobody)
     }
 
-    @Test("Counts are complete where the list is not; other projects are left alone")
+    @Test("Counts are complete even if the list is not; other projects are unaffected")
     func many() throws {
         try service.createProject("other")
         try buy("level2", .nonConsumable, by: "elsewhere", in: .production, project: "other")
@@ -95,7 +95,7 @@ struct CatalogAccessTests {
         #expect(reply["more"]?.bool == true)
     }
 
-    @Test("A catalog that was applied says so, also where a customer or a row cannot be read")
+    @Test("An applied catalog is reported even if a customer or a row is unreadable")
     func unreadable() throws {
         for name in ["u1", "u2"] { try buy("level2", .nonConsumable, by: name) }
         try service.database.run(
@@ -113,7 +113,7 @@ struct CatalogAccessTests {
     }
 
     @Test(
-        "Pages of any size list every customer of the project once, with what was recorded",
+        "Pages of any size list every customer of the project once, with the recorded state",
         arguments: [1, 2, 7, 100])
     func pages(_ limit: Int) throws {
         let names = (0..<25).map { "u\($0)" }

@@ -17,7 +17,7 @@ struct CatalogTests {
         admin = try service.key(.admin)
     }
 
-    @Test("A project begins with an empty catalog of version 0")
+    @Test("A project starts with an empty catalog of version 0")
     func empty() throws {
         #expect(
             get("/v1/catalog").text
@@ -26,7 +26,7 @@ struct CatalogTests {
         #expect(get("/v1/products").text == #"{"version":0,"products":[]}"#)
     }
 
-    @Test("What was applied is read back, by readers as a list of products")
+    @Test("An applied catalog can be read back, and readers get its list of products")
     func applied() throws {
         let reply = put(Self.shop)
         #expect(reply.status == 200)
@@ -65,7 +65,7 @@ struct CatalogTests {
         #expect(try service.eventCount() == events)
     }
 
-    @Test("Every error is told at once with its path, and nothing is written")
+    @Test("All errors are reported together with their paths, and nothing is written")
     func invalid() throws {
         let events = try service.eventCount()
         let reply = put(
@@ -84,7 +84,7 @@ struct CatalogTests {
         #expect(try service.eventCount() == events)
     }
 
-    @Test("Errors are counted, and the first thousand listed")
+    @Test("Errors are counted, and the first thousand are listed")
     func manyErrors() throws {
         let reply = put(
             "{\"products\":[\([String](repeating: "7", count: 1500).joined(separator: ","))]}")
@@ -93,7 +93,7 @@ struct CatalogTests {
     }
 
     @Test(
-        "A body that is no JSON, or no catalog, is refused by the same name",
+        "A body that is not JSON, or not a catalog, is refused under the same name",
         arguments: ["", "{", "[]"])
     func notACatalog(_ body: String) throws {
         let reply = put(body)
@@ -102,7 +102,7 @@ struct CatalogTests {
         #expect(try errors(reply).count == 1)
     }
 
-    @Test("A member that is not known is refused, and what may be misspelt comes back as a warning")
+    @Test("An unknown member is refused, and a possible misspelling causes a warning")
     func warnings() throws {
         let misspelt = put(
             #"{"products":[{"id":"a","kind":"non_consumable","entitlements":["x"],"familly":1}]}"#)
@@ -135,7 +135,7 @@ struct CatalogTests {
     }
 
     @Test(
-        "So is a text of a product",
+        "A product's text that no view could show is refused as well",
         arguments: [
             ("group", #""kind":"auto_renewable","group":"a\u0000""#),
             ("duration", #""kind":"non_renewing","duration":"P1M\u0000""#),
@@ -151,7 +151,7 @@ struct CatalogTests {
         try service.database.readEveryView()
     }
 
-    @Test("A title has 256 bytes at most")
+    @Test("A title has at most 256 bytes")
     func titleLength() throws {
         func title(of length: Int) -> String {
             let title = String(repeating: "x", count: length)
@@ -162,7 +162,7 @@ struct CatalogTests {
         #expect(try errors(reply) == ["entitlements.x.title is longer than 256 bytes"])
     }
 
-    @Test("A catalog that has no room in an event is refused, and one that just fits is kept")
+    @Test("A catalog that is too large for an event is refused, and one that just fits is kept")
     func size() throws {
         // One of them has that length, so that it fits to the byte.
         func catalog(titles count: Int, last length: Int) -> String {
@@ -198,7 +198,7 @@ struct CatalogTests {
         #expect(limits["POST /v1/entitlements/query"] == 1 << 20)
     }
 
-    @Test("Of two admins who began at the same version, one is told that it changed")
+    @Test("If two admins start from the same version, one is told that it changed")
     func race() throws {
         _ = put(Self.shop)
         let statuses = Mutex<[Int]>([])
@@ -217,7 +217,7 @@ struct CatalogTests {
         #expect(put(Self.shop, "?if_version=2").status == 200)
     }
 
-    @Test("A repetition with the same key is answered as the first time, also after a later change")
+    @Test("A repetition with the same key gets the first answer, even after a later change")
     func repetition() throws {
         let first = put(Self.shop, idempotencyKey: "k")
         #expect(put(Self.shop, idempotencyKey: "k").text == first.text)
@@ -228,7 +228,7 @@ struct CatalogTests {
         #expect(other.status == 422)
     }
 
-    @Test("A dry run tells what would change and writes nothing", arguments: ["1", "true"])
+    @Test("A dry run shows what would change and writes nothing", arguments: ["1", "true"])
     func dryRun(_ flag: String) throws {
         let events = try service.eventCount()
         let reply = put(Self.shop, "?dry_run=\(flag)")
@@ -244,7 +244,7 @@ struct CatalogTests {
         #expect(put(Self.shop, "?dry_run=perhaps").status == 400)
     }
 
-    @Test("A misspelt wish for a dry run applies nothing")
+    @Test("A misspelt request for a dry run applies nothing")
     func misspeltDryRun() throws {
         let reply = put(#"{"products":[]}"#, "?dryrun=1")
         #expect(reply.status == 400)

@@ -7,7 +7,7 @@ import TestSupport
 import Testing
 
 /// Reads while it cannot be told whether the database's server is the one that others write to.
-@Suite("Reads that are certain")
+@Suite("Certain reads")
 struct CertainReadTests {
     private let service: TestService
     private let router: Router
@@ -34,7 +34,7 @@ struct CertainReadTests {
         return router.response(to: request).response.status
     }
 
-    @Test("Each read of a customer or an order that the database answers is refused")
+    @Test("Every read of a customer or an order that needs the database is refused")
     func refused() {
         let patterns = router.outlines
             .filter { $0.method == "GET" && $0.pattern.contains(/\{(customer|order)\}/) }
@@ -60,7 +60,7 @@ struct CertainReadTests {
         }
     }
 
-    @Test("A question about many is answered as plain reads are, from memory or the database")
+    @Test("A question about many is answered like plain reads, from memory or the database")
     func query() {
         #expect(status("/v1/entitlements/query", nil, #"{"customers":["u1","u2"]}"#) == 200)
     }

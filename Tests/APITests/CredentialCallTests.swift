@@ -74,7 +74,7 @@ struct CredentialCallTests {
         ]
     }
 
-    @Test("They are kept, told as there, stay when they are left out, and are forgotten with null")
+    @Test("Credentials are stored, reported as present, kept when left out, and deleted by null")
     func kept() throws {
         let all = #"{"api_key":true,"shared_secret":true,"store_url":null}"#
         #expect(try told(put(key)) == all)
@@ -87,7 +87,7 @@ struct CredentialCallTests {
             try told(put(.null)) == #"{"api_key":false,"shared_secret":false,"store_url":null}"#)
     }
 
-    @Test("They leave with their app, and do not come back with it")
+    @Test("Credentials leave with their app, and do not come back with it")
     func removed() throws {
         _ = put(key)
         #expect(service.send("DELETE", path, key: admin).status == 200)
@@ -95,7 +95,7 @@ struct CredentialCallTests {
         #expect(try told(again)?.contains("true") == false)
     }
 
-    @Test("A part that is not as the store gives it out is named")
+    @Test("A part in the wrong form is named")
     func invalid() throws {
         let wrong: [(String, JSON, String)] = [
             ("issuer_id", "me", "credentials_invalid"), ("key_id", "A B", "credentials_invalid"),
@@ -119,7 +119,7 @@ struct CredentialCallTests {
         #expect(try service.database.number("select count(*) from deed.store_credentials") == 0)
     }
 
-    @Test("While a store on this machine is asked, they are taken from the operator only")
+    @Test("While a store on this machine is in use, only the operator can set credentials")
     func storeOnThisMachine() throws {
         func address(_ url: String?) throws {
             var change = CredentialsChange()
@@ -148,7 +148,7 @@ struct CredentialCallTests {
         #expect(try keptSecret() == "s3cr3t")
     }
 
-    @Test("They are no event, and of none of the log's tables")
+    @Test("Credentials are in no event, and in none of the log's tables")
     func log() throws {
         _ = put(key)
         let before = try service.eventCount()
@@ -158,7 +158,7 @@ struct CredentialCallTests {
         #expect(try service.eventCount() == before)
     }
 
-    @Test("A write that is repeated does not undo what was written since")
+    @Test("A repeated write does not undo later writes")
     func repeated() throws {
         _ = service.send("PUT", path, key: admin, body: "{}")
         #expect(put(["shared_secret": "first"], idempotencyKey: "k1").status == 200)
@@ -170,7 +170,7 @@ struct CredentialCallTests {
         #expect(try keptSecret() == nil)
     }
 
-    @Test("What was written since is known by the log, also where clocks differ")
+    @Test("The log decides which write is later, even if clocks differ")
     func skewedClocks() throws {
         _ = service.send("PUT", path, key: admin, body: "{}")
         #expect(put(["shared_secret": "first"], idempotencyKey: "k1").status == 200)
@@ -188,7 +188,7 @@ struct CredentialCallTests {
         #expect(try keptSecret() == "fourth")
     }
 
-    @Test("A write that comes late leaves what a later call has written")
+    @Test("A late write does not overwrite a later call's")
     func late() throws {
         _ = service.send("PUT", path, key: admin, body: "{}")
         var later = CredentialsChange()
@@ -208,7 +208,7 @@ struct CredentialCallTests {
     }
 
     @Test(
-        "Nothing is left of an app that is removed while it is set again",
+        "Nothing remains of an app that is removed while it is set again",
         arguments: [true, false])
     func removedMeanwhile(removalDies: Bool) throws {
         _ = put(["shared_secret": "first"])
@@ -233,7 +233,7 @@ struct CredentialCallTests {
         #expect(try keptSecret() == nil)
     }
 
-    @Test("A call of before the app was removed gives a new one of its name nothing")
+    @Test("A call from before an app's removal gives nothing to a new app with its name")
     func formerApp() throws {
         #expect(put(["shared_secret": "first"], idempotencyKey: "k1").status == 200)
         #expect(service.send("DELETE", path, key: admin).status == 200)
@@ -244,7 +244,7 @@ struct CredentialCallTests {
         #expect(try keptSecret() == nil)
     }
 
-    @Test("One key does not stand for two secrets")
+    @Test("One key cannot stand for two secrets")
     func oneKey() throws {
         #expect(put(["shared_secret": "first"], idempotencyKey: "k1").status == 200)
         let other = put(["shared_secret": "second"], idempotencyKey: "k1")
@@ -252,7 +252,7 @@ struct CredentialCallTests {
         #expect(try keptSecret() == "first")
     }
 
-    @Test("A write that broke off behind its event is completed by its repetition")
+    @Test("A repetition completes a write that broke off after its event")
     func brokenOff() throws {
         try breakOff("first", key: "k1")
         #expect(try keptSecret() == nil)
@@ -260,7 +260,7 @@ struct CredentialCallTests {
         #expect(try keptSecret() == "first")
     }
 
-    @Test("A removal that is repeated takes nothing from an app that was set again since")
+    @Test("A repeated removal takes nothing from an app that was set again since")
     func removedAgain() throws {
         _ = put(["shared_secret": "first"])
         func remove() -> Reply {
@@ -273,7 +273,7 @@ struct CredentialCallTests {
         #expect(try keptSecret() == "second")
     }
 
-    @Test("A removal that fails leaves what the app shows the store")
+    @Test("A failed removal leaves the app's credentials in place")
     func removalFails() throws {
         _ = put(["shared_secret": "first"])
         let ledger = TappedLog(service.ledger) { _ throws(CommandError) in

@@ -5,7 +5,7 @@ import Synchronization
 import TestSupport
 import Testing
 
-@Suite("What back ends may credit, over the API")
+@Suite("Limits on credits by back ends, over the API")
 struct CreditLimitTests {
     private static let limits = #"{"credit_limits":{"coins":{"per_call":100,"per_day":250}}}"#
     private let front: Storefront
@@ -24,7 +24,7 @@ struct CreditLimitTests {
             idempotencyKey: idempotencyKey)
     }
 
-    @Test("A back end adds up to the limit of a call and of a customer's day")
+    @Test("A back end adds up to the limits for a call and for a customer's day")
     func limited() throws {
         let first = credit(100, idempotencyKey: "k")
         #expect(first.status == 200, "\(first.text)")
@@ -46,7 +46,7 @@ struct CreditLimitTests {
         #expect(try front.coins() == 350)
     }
 
-    @Test("An admin is not limited, and uses up nothing of what back ends may add")
+    @Test("An admin is not limited, and does not use up the back ends' allowance")
     func admin() throws {
         #expect(credit(10_000, key: front.admin).status == 200)
         #expect(credit(-5000, key: front.admin).status == 200)
@@ -54,7 +54,7 @@ struct CreditLimitTests {
         #expect(try front.coins() == 5100)
     }
 
-    @Test("A back end takes nothing, and adds nothing to a currency without a limit")
+    @Test("A back end subtracts nothing, and adds nothing to a currency without a limit")
     func refused() throws {
         #expect(credit(-1).code == "role_insufficient")
         #expect(credit(0).code == "amount_out_of_range")
@@ -76,7 +76,7 @@ struct CreditLimitTests {
     }
 
     @Test(
-        "A limit for a currency that the catalog does not know is refused, but one that is there changes"
+        "A limit for an unknown currency is refused, but an existing one can be changed"
     )
     func unknownCurrency() throws {
         func change(_ limits: String, _ more: String = "") -> Reply {
@@ -95,7 +95,7 @@ struct CreditLimitTests {
         #expect(change(cions).code == "currency_unknown")
     }
 
-    @Test("Many calls at once through two instances never pass the limit of a day")
+    @Test("Many concurrent calls through two instances never exceed a day's limit")
     func race() throws {
         let other = try TestService(beside: front.service)
         let statuses = Mutex<[Int]>([])
@@ -110,7 +110,7 @@ struct CreditLimitTests {
     }
 
     @Test(
-        "A limit that is none is refused by its path",
+        "An invalid limit is refused by its path",
         arguments: [
             (#"{"coins":5}"#, "credit_limits.coins"), (#"{"coins":{"per_call":1}}"#, "per_day"),
             (#"{"coins":{"per_call":0,"per_day":1}}"#, "per_call"),

@@ -4,7 +4,7 @@ import Testing
 @Suite("Deliveries in any order")
 struct DeliveryOrderTests {
     @Test(
-        "A life in twelve steps, shuffled, repeated and through two instances at once, ends the same"
+        "Twelve steps of a life, shuffled, repeated and sent to two instances, end the same"
     )
     func anyOrder() throws {
         let front = try Storefront()

@@ -61,7 +61,7 @@ struct DocumentLimitTests {
         document.operations.filter { !$0.pattern.hasSuffix("/test/clock") }
     }
 
-    @Test("What a body may hold is as much as the document says, and no less")
+    @Test("Bodies have exactly the limits that the document states")
     func bodies() throws {
         var asked: Set<DocumentLimit> = []
         for operation in operations {
@@ -94,7 +94,7 @@ struct DocumentLimitTests {
         parameter == "If-None-Match" || parameter == "after" && operation.pattern == "/v1/events"
     }
 
-    @Test("What stands in a path, a query or a header is as long as the document says")
+    @Test("Values in a path, a query or a header have the lengths that the document states")
     func parameters() throws {
         var asked = 0
         for operation in operations {
@@ -153,7 +153,7 @@ struct DocumentLimitTests {
 
     // MARK: Limits of answers
 
-    @Test("The limits of answers are those of the rules, and no more")
+    @Test("The limits of answers are exactly those of the rules")
     func answers() throws {
         var written: [DocumentLimit: Int64] = [:]
         var requested: Set<DocumentLimit> = []
@@ -227,7 +227,7 @@ struct DocumentLimitTests {
 
     // MARK: Headers
 
-    @Test("Each call reads the headers that the document has, and passes over the others")
+    @Test("Each call reads the headers in the document, and ignores the others")
     func requestHeaders() throws {
         let written = document.operations.flatMap { document.parameters(of: $0) }
             .filter { $0["in"] == "header" }.compactMap { $0["name"]?.string }
@@ -245,7 +245,7 @@ struct DocumentLimitTests {
         }
     }
 
-    @Test("A place that the log has not reached is refused where the document has Deed-After")
+    @Test("A position beyond the log is refused wherever the document has Deed-After")
     func unreached() throws {
         for operation in operations where operation.json["x-role"] != nil {
             let listed = document.parameters(of: operation).contains { $0["name"] == "Deed-After" }
@@ -256,7 +256,7 @@ struct DocumentLimitTests {
         }
     }
 
-    @Test("The headers of the document's answers are those that the service has")
+    @Test("The headers of answers in the document are those of the service")
     func answerHeaders() {
         var written: Set<String> = []
         for operation in document.operations {
@@ -274,7 +274,7 @@ struct DocumentLimitTests {
             written == Set(AnswerHeader.allCases.filter { !told.contains($0) }.map(\.rawValue)))
     }
 
-    @Test("Without the database just those answers are stale that the document says can be")
+    @Test("Without the database, exactly the answers marked in the document can be stale")
     func stale() throws {
         let reads = operations.filter {
             $0.json["x-role"] != nil && ($0.method == "GET" || $0.pattern.hasSuffix("/query"))

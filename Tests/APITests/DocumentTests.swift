@@ -41,7 +41,7 @@ struct DocumentTests {
         #expect(Set(built.map(\.generic)) == written)
     }
 
-    @Test("A call that needs a key says so, and a write that it may be repeated")
+    @Test("The document marks calls that need a key, and writes that may be repeated")
     func keys() throws {
         for operation in document.operations {
             let isKeyed = operation.json["x-role"] != nil
@@ -58,7 +58,7 @@ struct DocumentTests {
         }
     }
 
-    @Test("Every call that takes an object takes the members that the document has")
+    @Test("Every call with an object accepts the members in the document")
     func members() throws {
         let admin = try service.key(.admin)
         var asked = 0
@@ -80,7 +80,7 @@ struct DocumentTests {
         #expect(asked > 15)
     }
 
-    @Test("Every object inside a body takes the members that the document has")
+    @Test("Every object inside a body accepts the members in the document")
     func nestedMembers() throws {
         let admin = try service.key(.admin)
         let stray: JSON = ["no_such_member": 1]
@@ -130,7 +130,7 @@ struct DocumentTests {
         }
     }
 
-    @Test("A catalog with every member that the document has holds none that means nothing")
+    @Test("A catalog with every member in the document has no meaningless member")
     func catalogMembers() throws {
         for name in ["Consumable", "NonConsumable", "NonRenewing", "AutoRenewable"] {
             let schema = try #require(document.schema(name)?["properties"]?.object)
@@ -151,7 +151,7 @@ struct DocumentTests {
         "credits": ["coins": 1], "duration": "P1M", "stacking": "extend", "group": "g", "level": 1,
     ]
 
-    @Test("The codes of the document are those of the page of errors")
+    @Test("The document's codes are those of the page of errors")
     func codes() throws {
         let answered = document.operations.flatMap { $0.answers.values }.reduce(into: Set()) {
             $0.formUnion($1.codes)
@@ -167,7 +167,7 @@ struct DocumentTests {
         #expect(answered.subtracting(listed).isSubset(of: evidence))
     }
 
-    @Test("The codes of evidence are those of the page of verification")
+    @Test("The codes of evidence are those of the page about verification")
     func evidenceCodes() throws {
         let page = try String(
             contentsOf: ErrorPage.root.appending(path: "docs/verify.md"), encoding: .utf8)
@@ -187,7 +187,7 @@ struct DocumentTests {
         #expect(Set(codes).union(storeCodes) == Set(written))
     }
 
-    @Test("The words of the document are those of the rules")
+    @Test("The document's words are those of the rules")
     func words() throws {
         func expect<Word: CaseIterable & RawRepresentable<String>>(
             _ name: String, _ words: Word.Type
@@ -213,7 +213,7 @@ struct DocumentTests {
         #expect(Set(try #require(document.words(of: "EventType"))) == Set(ofCustomers))
     }
 
-    @Test("Every example is as its schema says")
+    @Test("Every example matches its schema")
     func examples() throws {
         var found = 0
         try document.visitExamples { place, example, schema in
@@ -233,14 +233,14 @@ struct DocumentTests {
         }
     }
 
-    @Test("It is served as it is written")
+    @Test("The document is served exactly as written")
     func served() throws {
         let reply = service.send("GET", "/openapi.json")
         #expect(reply.status == 200)
         #expect(Array(reply.text.utf8) == OpenAPI.document)
     }
 
-    @Test("The page of the API is made from it")
+    @Test("The page of the API is made from the document")
     func page() throws {
         let process = Process()
         process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
@@ -252,7 +252,7 @@ struct DocumentTests {
         #expect(process.terminationStatus == 0, "docs/api.md is old; run: scripts/api-page")
     }
 
-    @Test("An answer that the document does not have is told of")
+    @Test("An answer that is missing in the document is reported")
     func undocumented() {
         let headers = [
             (name: "Content-Type", value: "application/json"),

@@ -2,10 +2,10 @@ import JSON
 import TestSupport
 import Testing
 
-@Suite("A call that shows no key")
+@Suite("A call without a key")
 struct EmptyKeyTests {
     @Test(
-        "A header that says Bearer and nothing else is told that its key is empty",
+        "A header with Bearer alone gets the answer that its key is empty",
         arguments: [
             ("Bearer", true), ("bearer ", true), ("Bearer \t ", true), ("Basic dTpw", false),
             ("", false),

@@ -29,7 +29,7 @@ struct ErrorPage {
 
 @Suite("The page of errors")
 struct ErrorPageTests {
-    @Test("It lists every code that an answer may have, once, and no other")
+    @Test("The page lists exactly the codes that answers can have, each once")
     func complete() throws {
         var written = Set<String>()
         let refusals = try text(of: "Sources/Core/Refusal.swift")

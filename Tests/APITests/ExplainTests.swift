@@ -80,7 +80,7 @@ struct ExplainTests {
         #expect(unknown["reasons"]?.array?.isEmpty == true)
     }
 
-    @Test("What was never held reads as not active, of customers known and unknown")
+    @Test("A right that was never held reads as inactive, for known and unknown customers")
     func neverHeld() throws {
         for target in [
             "u1/explain?entitlement=vip", "nobody/explain?entitlement=pro",
@@ -96,7 +96,7 @@ struct ExplainTests {
         #expect(try missing.json["member"]?.string == "entitlement")
     }
 
-    @Test("Balances are what consumables added by the catalog; an unknown customer has none")
+    @Test("Balances are what the catalog gave for consumables; an unknown customer has none")
     func balances() throws {
         let reply = get("/v1/customers/u1/balances")
         let position = try #require(reply.header("Deed-Position"))

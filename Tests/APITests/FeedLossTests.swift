@@ -9,7 +9,7 @@ import TestSupport
 import Testing
 import Threading
 
-@Suite("What the feed must not pass, and what it may lose", .timeLimit(.minutes(5)))
+@Suite("What the feed must not skip, and what it may lose", .timeLimit(.minutes(5)))
 struct FeedLossTests {
     private let service: TestService
     private let key: NewKey
@@ -28,7 +28,7 @@ struct FeedLossTests {
         ).status
     }
 
-    @Test("A commit is held open while others commit around it, and no reader passes it")
+    @Test("While one commit is held open and others go through, no reader skips it")
     func heldOpen() throws {
         let other = try TestService(beside: service)
         #expect(give("held", through: service) == 201)
@@ -90,7 +90,7 @@ struct FeedLossTests {
         return (service.database, key)
     }
 
-    @Test("After an accepted loss a cursor is refused, and the one in its place misses nothing")
+    @Test("After an accepted loss an old cursor is refused, and its replacement misses nothing")
     func accepted() throws {
         let (database, key) = try begin()
         let backup = try TestService(over: ScratchDatabase(copying: database))
@@ -159,7 +159,7 @@ struct FeedLossTests {
         #expect(changes.last == ["pro started"])
     }
 
-    @Test("A customer whose events cannot be read keeps no other customer's from being told")
+    @Test("A customer with unreadable events does not block other customers' events")
     func unreadable() throws {
         #expect(give("u1", through: service) == 201)
         #expect(give("bad", through: service) == 201)

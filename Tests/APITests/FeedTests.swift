@@ -26,7 +26,7 @@ struct FeedTests {
         try service.feed(query, key: front.backend)
     }
 
-    @Test("An item is the customer's event, with an id and what it changed")
+    @Test("An item is the customer's event, with an id and its changes")
     func item() throws {
         let sale = Sale("1", "level2", .nonConsumable, at: front.daysAgo(0))
         #expect(try front.submit(sale).outcomes == ["recorded"])
@@ -52,7 +52,7 @@ struct FeedTests {
         #expect(bare.map(\.id) == page.events.map(\.id))
     }
 
-    @Test("Pages of any length have each event once, in each customer's order")
+    @Test("Pages of any length contain each event once, in each customer's order")
     func pages() throws {
         for number in 0..<60 {
             give("pro", to: "u\(number % 7)")
@@ -71,7 +71,7 @@ struct FeedTests {
         }
     }
 
-    @Test("Short pages come to every shard in turn, whatever the others' backlog")
+    @Test("Short pages visit every shard in turn, whatever the others' backlog")
     func turns() throws {
         for number in 0..<40 { give("vip\(number)", to: "busy") }
         for number in 0..<20 { give("pro", to: "u\(number)") }
@@ -84,7 +84,7 @@ struct FeedTests {
         #expect(seen.count >= 15)
     }
 
-    @Test("A cursor serves any filter, and what a filter leaves out is passed")
+    @Test("A cursor works with any filter, and skips what a filter leaves out")
     func filters() throws {
         give("pro", to: "u1")
         let sale = Sale("1", "coins.100", .consumable, at: front.daysAgo(0))
@@ -110,7 +110,7 @@ struct FeedTests {
         #expect(try feed("environment=sandbox").events.isEmpty)
     }
 
-    @Test("The feed begins at the end, or at an instant, as it is asked to")
+    @Test("The feed starts at the end or at an instant, as requested")
     func starts() throws {
         give("pro", to: "u1")
         let end = try feed("after=end")
@@ -130,7 +130,7 @@ struct FeedTests {
         #expect(try feed("since=9999-01-01T00:00:00Z").events.isEmpty)
     }
 
-    @Test("What waits for a customer and what concerns the project is left out")
+    @Test("Events about waiting purchases and about the project are left out")
     func reserved() throws {
         let sale = Sale("1", "level2", .nonConsumable, at: front.daysAgo(0))
         let news = front.store.notification(
@@ -143,7 +143,7 @@ struct FeedTests {
         #expect(try service.database.number("select count(*) from deed.feed") == 0)
     }
 
-    @Test("A small project's pages do not come to what others wrote, and its lag does")
+    @Test("A small project's pages skip others' events, and its lag counts them")
     func others() throws {
         try service.createProject("small")
         let key = try service.key(.reader, project: "small")
@@ -155,7 +155,7 @@ struct FeedTests {
         #expect(start.events.isEmpty)
     }
 
-    @Test("Clock, catalog, moves and revocation are told by what they change")
+    @Test("The clock, catalogs, moves and revocations appear by what they change")
     func kinds() throws {
         let month = Sale(
             "1", "pro.month", .autoRenewable, at: front.daysAgo(0), until: front.daysAgo(-30))

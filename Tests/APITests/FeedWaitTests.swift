@@ -50,7 +50,7 @@ struct FeedWaitTests {
         return try #require(page["events"]?.array, "\(reply)").map(\.customer)
     }
 
-    @Test("Whichever instance writes, a call that waits is answered with that, and others wait on")
+    @Test("A waiting call gets a write from any instance, and other calls keep waiting")
     func woken() throws {
         let server = try serve()
         let place = try service.feed("after=end", key: key).next
@@ -86,7 +86,7 @@ struct FeedWaitTests {
         #expect(reply.status == 401 && reply.body.contains("key_unknown"), "\(reply.body)")
     }
 
-    @Test("Events that exist already are answered at once")
+    @Test("Existing events are answered at once")
     func atOnce() throws {
         give("u1")
         let reply = service.send("GET", "/v1/events?wait=30", key: key)
@@ -94,7 +94,7 @@ struct FeedWaitTests {
         #expect(service.feed.waiting == 0)
     }
 
-    @Test("1,024 calls wait without a thread, one more is answered at once, and one write ends all")
+    @Test("1,024 calls wait without threads, another is answered at once, and one write ends all")
     func many() throws {
         let given = Mutex<[[String]]>([])
         var question = FeedQuestion(project, .production)
@@ -134,7 +134,7 @@ struct FeedWaitTests {
 
     private struct Unexpected: Error {}
 
-    @Test("At a stop all who wait are answered, and so is who comes later")
+    @Test("A stop answers all waiting calls, and later ones as well")
     func stop() throws {
         let server = try serve()
         let clients = try (0..<20).map { _ in try ask(server, "after=end&wait=30") }
@@ -146,7 +146,7 @@ struct FeedWaitTests {
         #expect(server.drain(milliseconds: 10_000))
     }
 
-    @Test("Readers that wait get everything that two instances write, once each")
+    @Test("Waiting readers get everything that two instances write, once each")
     func nothingMissed() throws {
         let (services, count) = ([service, other], 200)
         let places = try services.map { try $0.feed("after=end", key: key).next }

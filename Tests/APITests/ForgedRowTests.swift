@@ -22,7 +22,7 @@ private struct ForgedRow: Sendable, CustomTestStringConvertible {
     }
 }
 
-@Suite("Rows are no proof")
+@Suite("Rows prove nothing")
 struct ForgedRowTests {
     private static let token = "6f0a4f0e-8a0e-4b43-9f5d-0d1b6c0f8a11"
     private static let other = "6f0a4f0e-8a0e-4b43-9f5d-0d1b6c0f8a12"
@@ -51,7 +51,7 @@ struct ForgedRowTests {
         try front.service.database.run(text, role: "deed_service")
     }
 
-    @Test("A purchase that waits comes by the tokens of its evidence, and by no row beside them")
+    @Test("A waiting purchase comes by the tokens in its evidence, and not by a row alone")
     func waiting() throws {
         #expect(notify(coins("1"), "n1").status == 200)
         try forge(
@@ -67,7 +67,7 @@ struct ForgedRowTests {
         #expect(try front.coins() == 100)
     }
 
-    @Test("A token that an earlier piece of evidence carried still brings what waits")
+    @Test("A token in earlier evidence still brings the waiting purchase")
     func supersededToken() throws {
         #expect(notify(coins("1"), "n1").status == 200)
         var later = coins("1", token: nil)
@@ -78,7 +78,7 @@ struct ForgedRowTests {
     }
 
     @Test(
-        "While a row says of a token or a purchase what no event does, no customer gains by it",
+        "No customer gains by a row about a token or a purchase that no event supports",
         arguments: [
             ForgedRow(
                 "a token that is pointed elsewhere",
@@ -123,7 +123,7 @@ struct ForgedRowTests {
         #expect(try front.submit(coins("1"), for: "thief").outcomes == ["held_by_another"])
     }
 
-    @Test("A token that a row alone gives to a customer is not another one's to register")
+    @Test("Another customer cannot register a token that only a row gives to someone")
     func givenToken() throws {
         try forge(
             "insert into deed.tokens values ('default', 'production', '\(Self.token)', 'thief')")
@@ -131,7 +131,7 @@ struct ForgedRowTests {
         #expect(notify(coins("1"), "n1").code == "row_unproven")
     }
 
-    @Test("An app belongs to the project whose events say so, and to none by a row alone")
+    @Test("An app belongs to the project whose events say so, never by a row alone")
     func apps() throws {
         try front.service.createProject("other")
         try forge("update deed.apps set project = 'other'")

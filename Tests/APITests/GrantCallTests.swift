@@ -17,7 +17,7 @@ struct GrantCallTests {
     }
 
     @Test(
-        "A customer's name may be any printable text, each byte percent-encoded or not",
+        "A customer's id may be any printable text, with or without percent-encoding",
         arguments: [
             "u1", "a/b", "100%", "who?", "two words", "a+b", "a&b=c#d", "..", ".", "$project",
             "👩🏽", "日本語", "\u{E9}", "x\u{301}", "\"'\\;--", "{customer}",
@@ -42,7 +42,7 @@ struct GrantCallTests {
         #expect(try events("/v1/customers/%C3%A9/events").count == 1)
     }
 
-    @Test("Giving is answered with the grant, its place in the log and what was asked for")
+    @Test("Giving a grant returns it with its position in the log and the requested values")
     func given() throws {
         let reply = send(
             "POST", "/v1/customers/u1/grants",
@@ -60,7 +60,7 @@ struct GrantCallTests {
         #expect(reply.header("Content-Type") == "application/json")
     }
 
-    @Test("Revoking twice, in the body or the query, is answered the same and is one event")
+    @Test("Revoking twice, in the body or the query, gives the same answer and one event")
     func revokedTwice() throws {
         let grant = try give()
         let path = "/v1/customers/u1/grants/\(grant)"
@@ -75,7 +75,7 @@ struct GrantCallTests {
         #expect(try events("/v1/customers/u1/events").count == 2)
     }
 
-    @Test("A grant that has ended cannot be revoked any more")
+    @Test("A grant that has ended can no longer be revoked")
     func revokedTooLate() throws {
         let grant = try give(#"{"entitlement":"pro","for":"PT1S","reason":"r"}"#)
         service.clock.advance(byMilliseconds: 1000)
@@ -84,7 +84,7 @@ struct GrantCallTests {
         #expect(try reply.json["code"]?.string == "grant_ended")
     }
 
-    @Test("The same key and body give the same bytes and one event; the body's spelling is free")
+    @Test("The same key and body give the same bytes and one event, however the body is written")
     func sameKey() throws {
         let first = send("POST", "/v1/customers/u1/grants", pro, idempotencyKey: "k")
         service.clock.advance(byMilliseconds: 86_400_000)
@@ -99,7 +99,7 @@ struct GrantCallTests {
         #expect(try events("/v1/customers/u1/events").count == 1)
     }
 
-    @Test("The same key and body give the same bytes after the grant was revoked too")
+    @Test("The same key and body give the same bytes even after the grant was revoked")
     func sameKeyAfterRevocation() throws {
         let first = send("POST", "/v1/customers/u1/grants", pro, idempotencyKey: "k")
         let grant = try #require(try first.json["grant"]?["id"]?.string)
@@ -130,7 +130,7 @@ struct GrantCallTests {
         #expect(try events("/v1/customers/u1/events").count == 1)
     }
 
-    @Test("A key of one customer is another matter for the next")
+    @Test("One customer's key does not affect the next customer")
     func keyPerCustomer() throws {
         let first = send("POST", "/v1/customers/u1/grants", pro, idempotencyKey: "k")
         let second = send("POST", "/v1/customers/u2/grants", pro, idempotencyKey: "k")
@@ -138,7 +138,7 @@ struct GrantCallTests {
         #expect(try events("/v1/customers/u2/events").count == 1)
     }
 
-    @Test("Twins that arrive at the same time get the same bytes and make one event")
+    @Test("Simultaneous copies of a call get the same bytes and make one event")
     func twins() throws {
         let texts = Mutex<[String]>([])
         let (service, admin, pro) = (service, admin, pro)

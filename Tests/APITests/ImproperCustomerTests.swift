@@ -38,7 +38,7 @@ struct ImproperCustomerTests {
     }
 
     @Test(
-        "A customer with an improper id who is known in one environment is known in the other",
+        "A customer with an improper id that one environment knows is known in the other",
         arguments: [Environment.production, .sandbox])
     func known(_ environment: Environment) throws {
         let other: Environment = environment == .production ? .sandbox : .production

@@ -29,7 +29,7 @@ struct IntakeCallTests {
 
     private let reason = #"{"reason":"the store is back","ticket":"T-1"}"#
 
-    @Test("An item is answered with its state, its tries and why it waits")
+    @Test("An item is answered with its state, its attempts and the reason for waiting")
     func item() throws {
         let item = try queue(1)
         let path = "/v1/intake/i_1"
@@ -49,7 +49,7 @@ struct IntakeCallTests {
         #expect(waiting["next_try_at"] == "2026-11-20T19:21:04.500Z")
     }
 
-    @Test("A believed item tells what came of each purchase")
+    @Test("A believed item shows the result for each purchase")
     func believed() throws {
         let refusal = Refusal.heldByAnother
         let results = [
@@ -71,7 +71,7 @@ struct IntakeCallTests {
                 + #""detail":"\#(refusal.sentence)"}]"#)
     }
 
-    @Test("Settling, dropping and retrying keep who did it and why, and may be repeated")
+    @Test("Settling, dropping and retrying record who did it and why, and may be repeated")
     func acts() throws {
         let item = try queue(1)
         let settled = act("settle", item, reason)
@@ -89,7 +89,7 @@ struct IntakeCallTests {
         #expect(try act("drop", item, reason).json["state"] == "dropped")
     }
 
-    @Test("What is queued again cannot be retried beside it")
+    @Test("An item cannot be retried if its evidence is queued again")
     func queuedAgain() throws {
         let item = try queue(1)
         #expect(act("drop", item, reason).status == 200)
@@ -111,7 +111,7 @@ struct IntakeCallTests {
         }
     }
 
-    @Test("A full queue is told with 429 and when to come again")
+    @Test("A full queue answers 429 and when to try again")
     func full() {
         let problem = Problem(Refusal.intakeFull).document
         #expect(problem.status == 429)

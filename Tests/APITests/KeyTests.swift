@@ -13,7 +13,7 @@ struct KeyTests {
         service = try TestService()
     }
 
-    @Test("A key opens its project from the moment it was made, for many at once")
+    @Test("A new key works at once, even for many concurrent callers")
     func newKey() throws {
         let key = try service.key(.reader)
         let statuses = Mutex<[Int]>([])
@@ -24,7 +24,7 @@ struct KeyTests {
         #expect(statuses.withLock { $0 } == [Int](repeating: 200, count: 64))
     }
 
-    @Test("A revoked key opens nothing once the ring was read again, and its twin still does")
+    @Test("A revoked key stops working once the ring is read again; its twin still works")
     func revokedKey() throws {
         let (revoked, twin) = (try service.key(.admin), try service.key(.admin))
         #expect(read("u1", revoked).status == 200)
@@ -33,7 +33,7 @@ struct KeyTests {
         #expect(read("u1", twin).status == 200)
     }
 
-    @Test("Unknown keys ask the database only so many times a second")
+    @Test("Unknown keys cause only a limited number of database lookups per second")
     func unknownKeys() throws {
         for _ in 0..<100 {
             let reply = service.send(
@@ -58,7 +58,7 @@ struct KeyTests {
         }
     }
 
-    @Test("Two projects know nothing of each other's customers, grants and keys")
+    @Test("Two projects cannot see each other's customers, grants and keys")
     func isolation() throws {
         try service.createProject("other")
         let (mine, others) = (try service.key(.admin), try service.key(.admin, project: "other"))

@@ -6,7 +6,7 @@ import TestSupport
 import Testing
 import Threading
 
-@Suite("Claims of many purchases, and of many customers at once")
+@Suite("Claims of many purchases, and by many customers at once")
 struct LargeClaimTests {
     private static let token = "6f0a4f0e-8a0e-4b43-9f5d-0d1b6c0f8a11"
     private let front: Storefront
@@ -19,7 +19,7 @@ struct LargeClaimTests {
         front.send("PUT", "/v1/customers/\(customer)/account_token", #"{"token":"\#(token)"}"#)
     }
 
-    @Test("As many purchases as one token may bring come home at once")
+    @Test("The largest number of purchases under one token comes in one call")
     func atTheLimit() throws {
         let ledger = front.service.ledger
         let now = front.service.clock.now
@@ -49,7 +49,7 @@ struct LargeClaimTests {
         #expect(left == 0)
     }
 
-    @Test("A command that is overtaken again and again holds up no other command of its batch")
+    @Test("A command that is overtaken repeatedly does not delay others in its batch")
     func overtaken() throws {
         try front.service.database.run(
             """

@@ -49,7 +49,7 @@ struct LifeCallTests {
             ])
     }
 
-    @Test("A non-consumable lasts until it is refunded, and comes back when that is reversed")
+    @Test("A non-consumable lasts until it is refunded, and returns if that is reversed")
     func nonConsumable() throws {
         let front = try Storefront()
         let sale = Sale("1", "level2", .nonConsumable, at: front.daysAgo(0))
@@ -90,7 +90,7 @@ struct LifeCallTests {
         #expect(try front.isActive("season") == false)
     }
 
-    @Test("A subscription renews, fails, lives in grace, recovers, is turned off, ends and returns")
+    @Test("A subscription renews, fails, has grace, recovers, is turned off, ends and returns")
     func autoRenewable() throws {
         let front = try Storefront()
         let start = front.daysAgo(0)
@@ -153,7 +153,7 @@ struct LifeCallTests {
     }
 
     @Test(
-        "A customer who installed the app before it was free keeps what that brought, in production"
+        "A customer who installed the app before it was free keeps the benefit, in production"
     )
     func installation() throws {
         let front = try Storefront()
@@ -172,7 +172,7 @@ struct TransferCallTests {
         Sale("1", "pro.month", .autoRenewable, at: front.daysAgo(1), until: front.daysAgo(-29))
     }
 
-    @Test("keep: who proved it first holds it, now and when it is over")
+    @Test("keep: the first customer to prove it holds it, during access and afterwards")
     func keep() throws {
         let front = try Storefront()
         _ = front.submit(month(front), for: "anna")
@@ -190,7 +190,7 @@ struct TransferCallTests {
         #expect(try front.events(of: "ben") == [])
     }
 
-    @Test("transfer_if_inactive: it moves once it gives no access any more")
+    @Test("transfer_if_inactive: it moves once it no longer gives access")
     func inactive() throws {
         let front = try Storefront(settings: #"{"transfer":"transfer_if_inactive"}"#)
         let sale = month(front)
@@ -204,7 +204,7 @@ struct TransferCallTests {
         #expect(try front.events(of: "ben") == ["purchase.attached"])
     }
 
-    @Test("transfer: it moves at once and whole, and then stays until it has cooled down")
+    @Test("transfer: it moves completely at once, and then stays until it has cooled down")
     func transfer() throws {
         let front = try Storefront(settings: #"{"transfer":"transfer","cool_down":"P1D"}"#)
         let sale = month(front)
@@ -223,7 +223,7 @@ struct TransferCallTests {
             try front.service.database.number("select count(*) from deed.purchases") == 1)
     }
 
-    @Test("A restore has a rule of its own; consumables stay, and all that is held is answered")
+    @Test("Restoring has its own rule; consumables stay, and everything held is answered")
     func restore() throws {
         let front = try Storefront(settings: #"{"transfer":"keep","restore":"transfer"}"#)
         let coins = Sale("2", "coins.100", .consumable, at: front.daysAgo(1))

@@ -52,7 +52,7 @@ struct MendedRowTests {
     }
 
     @Test(
-        "Every difference that can be planted is found, counted and mended",
+        "Every kind of planted difference is found, counted and repaired",
         arguments: [
             "update deed.customers set runs = '{}' where customer = 'u1'",
             "update deed.customers set version = 9 where customer = 'u1'",
@@ -197,7 +197,7 @@ struct MendedRowTests {
     }
 
     @Test(
-        "A project's own row is written anew by what a run records of itself, and counted",
+        "A run's own record rewrites the project's row, and this is counted",
         arguments: ["catalog_version = 9", "created_at = 5"], [true, false])
     func projects(_ change: String, repairs: Bool) throws {
         let before = try rows()
@@ -210,7 +210,7 @@ struct MendedRowTests {
         #expect(try rows() == before)
     }
 
-    @Test("A token whose row was lost brings home what came to wait under it since")
+    @Test("A token whose row was lost brings what has come to wait under it since")
     func claimed() throws {
         try front.service.database.run("delete from deed.tokens where token = '\(Self.token)'")
         let sale = Sale("4", "coins.100", .consumable, at: front.daysAgo(1)).with {

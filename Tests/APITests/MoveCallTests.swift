@@ -62,7 +62,7 @@ struct MoveCallTests {
         return events?.compactMap { $0["type"]?.string } ?? []
     }
 
-    @Test("A purchase moves whole: both streams tell of it, and so does who may use what")
+    @Test("A whole purchase moves: both streams record it, and access follows")
     func moved() throws {
         let reply = transfer(to: "ben")
         let position = try #require(reply.header("Deed-Position"))
@@ -84,7 +84,7 @@ struct MoveCallTests {
                 "select count(*) from deed.purchases where customer = 'anna'") == 0)
     }
 
-    @Test("A move is undone, and that too; a purchase with its first holder was never moved")
+    @Test("A move can be undone once; a purchase with its first holder was never moved")
     func undone() throws {
         #expect(try code(undo(of: "anna")) == "never_moved")
         _ = transfer(to: "ben")
@@ -112,7 +112,7 @@ struct MoveCallTests {
         #expect(try mayUse("carl") == true)
     }
 
-    @Test("What cannot move is refused, and nothing is written")
+    @Test("A move that is not possible is refused, and nothing is written")
     func refused() throws {
         try buy("chest", .consumable, "7", for: "anna")
         let events = try service.eventCount()
@@ -124,7 +124,7 @@ struct MoveCallTests {
         #expect(try service.eventCount() == events)
     }
 
-    @Test("Of many admins who move one purchase to different customers at once, one moves it")
+    @Test("If many admins move one purchase to different customers at once, one succeeds")
     func race() throws {
         let statuses = Mutex<[Int: Int]>([:])
         inParallel(16) { index in
@@ -147,7 +147,7 @@ struct MoveCallTests {
         return try .record([fact], for: .test(holder), key: "news \(round)")
     }
 
-    @Test("Moves there and back, while the store tells news of the purchase, lose nothing")
+    @Test("Moves back and forth while the store sends news of the purchase lose nothing")
     func pingPong() throws {
         inParallel(3) { lane in
             for round in 0..<15 {

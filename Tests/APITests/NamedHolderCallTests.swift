@@ -40,7 +40,7 @@ struct NamedHolderCallTests {
     }
 
     @Test(
-        "Evidence without a token takes nothing from the one whom a token names", arguments: rules)
+        "Evidence without a token takes nothing from a named customer", arguments: rules)
     func bareEvidence(rule: String) throws {
         let front = try front(rule)
         #expect(register(front, "victim").status == 200)
@@ -58,7 +58,7 @@ struct NamedHolderCallTests {
     }
 
     @Test(
-        "A lapsed purchase does not go to a thief, and the paid renewal is the victim's at once",
+        "A thief does not get a lapsed purchase, and the victim has the paid renewal at once",
         arguments: rules)
     func lapsed(rule: String) throws {
         let front = try front(rule)
@@ -77,7 +77,7 @@ struct NamedHolderCallTests {
     }
 
     @Test(
-        "A purchase that was taken without a token comes home with the token, cool-down or not",
+        "A purchase taken without a token returns with the token, even within the cool-down",
         arguments: rules)
     func comesHome(rule: String) throws {
         let front = try front(rule)
@@ -103,7 +103,7 @@ struct NamedHolderCallTests {
         #expect(why.text.contains(Self.token), "\(why.text)")
     }
 
-    @Test("Who sends what a token says is another one's loses it, and hears no more than no")
+    @Test("A sender loses what a token gives to another, and only learns that it was refused")
     func ownHand() throws {
         let front = try front("transfer")
         #expect(register(front, "victim").status == 200)
@@ -133,7 +133,7 @@ struct NamedHolderCallTests {
         #expect(try front.service.eventCount() == events)
     }
 
-    @Test("Of two customers the first period's token decides under keep, else the last's")
+    @Test("Among two customers, the first period's token decides under keep, else the last's")
     func several() throws {
         for (rule, expected) in zip(rules, ["first", "second", "second"]) {
             for order in [[1, 0], [0, 1]] as [[Int64]] {
@@ -177,7 +177,7 @@ struct NamedHolderCallTests {
         #expect(try holder(front) == "victim")
     }
 
-    @Test("What an admin moved stays also where the token is registered later")
+    @Test("A purchase that an admin moved stays even if the token is registered later")
     func adminBeforeToken() throws {
         let front = try front("transfer")
         _ = front.submit(month(front, 0, token: Self.token), for: "bearer")
@@ -189,7 +189,7 @@ struct NamedHolderCallTests {
         #expect(try holder(front) == "new-account")
     }
 
-    @Test("Coins that were credited stay with who got them, also when the token is known later")
+    @Test("Credited coins stay with their customer, even if the token becomes known later")
     func coins() throws {
         let front = try front("transfer")
         let sale = Sale("1", "coins.100", .consumable, at: front.daysAgo(1)).with {
@@ -203,7 +203,7 @@ struct NamedHolderCallTests {
         #expect(try front.coins(of: "victim") == nil)
     }
 
-    @Test("A forged row brings no one a purchase, and is in no one's way")
+    @Test("A forged row gives nobody a purchase, and blocks nobody")
     func forgedRow() throws {
         let front = try front("transfer")
         _ = front.submit(month(front, 0, token: Self.token), for: "u1")
@@ -221,7 +221,7 @@ struct NamedHolderCallTests {
         #expect(try holder(front) == "victim")
     }
 
-    @Test("Evidence and the token that it carries meet, however close they come")
+    @Test("Evidence meets the token that it carries, however close together they come")
     func race() throws {
         let front = try front("transfer")
         let other = try TestService(beside: front.service)

@@ -10,7 +10,7 @@ import Threading
 
 /// The histories of `NamedHolderOrderTests` over the API and PostgreSQL, several at a time: what comes at once is
 /// decided in common batches, on what the tables of tokens say.
-@Suite("Whose purchases are, in random histories over the ledger", .timeLimit(.minutes(5)))
+@Suite("Who holds purchases, in random histories over the ledger", .timeLimit(.minutes(5)))
 struct NamedHolderHistoryTests {
     private static let lanes = 8
     private let front: Storefront
@@ -22,7 +22,7 @@ struct NamedHolderHistoryTests {
     }
 
     @Test(
-        "Each purchase is with whom the page says after each step, and every row follows from the log",
+        "Each step leaves each purchase with the right holder, and rows that follow from the log",
         arguments: TransferPolicy.Rule.allCases)
     func holders(rule: TransferPolicy.Rule) throws {
         var random = SeededGenerator(seed: printedSeed(of: "holders over the ledger, \(rule)"))

@@ -37,7 +37,7 @@ struct NotificationCallTests {
             #"deed_notifications_total{outcome="\#(outcome)"} 1"#)
     }
 
-    @Test("What a notification tells waits for the customer who proves the purchase")
+    @Test("The facts of a notification wait for the customer who proves the purchase")
     func recorded() throws {
         let reply = front.notify(body("SUBSCRIBED", month))
         #expect(
@@ -53,7 +53,7 @@ struct NotificationCallTests {
         #expect(counted("recorded"))
     }
 
-    @Test("A notification that comes again is answered 200 and changes nothing")
+    @Test("A repeated notification is answered 200 and changes nothing")
     func again() throws {
         let sent = body("SUBSCRIBED", month)
         #expect(front.notify(sent).status == 200)
@@ -71,7 +71,7 @@ struct NotificationCallTests {
         #expect(try front.service.eventCount() == held)
     }
 
-    @Test("A part in an unknown form does not keep the notification from being kept")
+    @Test("A part in an unknown form does not prevent the notification from being stored")
     func unknownForm() throws {
         var sale = month
         sale.product = ""
@@ -83,7 +83,7 @@ struct NotificationCallTests {
     }
 
     @Test(
-        "What tells nothing that is understood is kept and answered 200",
+        "A notification without understood facts is stored and answered 200",
         arguments: [
             "TEST", "SOMETHING_NEW", "CONSUMPTION_REQUEST",
         ])
@@ -103,7 +103,7 @@ struct NotificationCallTests {
         #expect(try front.service.eventCount() == events + (isAsked ? 2 : 1))
     }
 
-    @Test("Whose token the fact carries holds it at once")
+    @Test("The customer whose token is in the fact holds the purchase at once")
     func token() throws {
         let opened = front.send("POST", "/v1/customers/u1/orders", "{}")
         let token = try #require(try opened.json["order"]?["token"]?.string)
@@ -112,7 +112,7 @@ struct NotificationCallTests {
         #expect(try front.isActive("pro") == true)
     }
 
-    @Test("A sandbox notification is the sandbox's")
+    @Test("A sandbox notification counts in the sandbox")
     func sandbox() throws {
         _ = front.submit(month)
         let refunded = month.with {
@@ -124,7 +124,7 @@ struct NotificationCallTests {
         #expect(try count("events", "environment = 'sandbox'") == 1)
     }
 
-    @Test("What is not the store's is answered 401, counted, and leaves nothing")
+    @Test("A forged notification is answered 401, counted, and leaves nothing behind")
     func forged() throws {
         let strangers = Payload.notification().signed(by: MintedChain(.transactions))
         let reply = front.notify(#"{"signedPayload":"\#(strangers)"}"#)
@@ -150,7 +150,7 @@ struct NotificationCallTests {
         #expect(front.notify(sent).status == 200)
     }
 
-    @Test("What was signed ahead of our clock is queued, and counts when the clock has come so far")
+    @Test("A notification from ahead of our clock is queued, and counts once the clock is there")
     func ahead() throws {
         let later = month.with { $0.signedAt = front.daysAgo(-1) }
         let sent = body("SUBSCRIBED", later)
@@ -167,7 +167,7 @@ struct NotificationCallTests {
     }
 
     @Test(
-        "What cannot be read is answered 400 and costs no signature",
+        "An unreadable notification is answered 400 without checking a signature",
         arguments: [
             "", "{", "[]", "{}", #"{"signedPayload":7}"#, #"{"signedPayload":"x"}"#,
             #"{"signedPayload":"a.b.c"}"#, #"{"signedPayload":"e30.e30.e30"}"#,
@@ -183,7 +183,7 @@ struct NotificationCallTests {
         #expect(front.service.metrics.text().contains(verified))
     }
 
-    @Test("Many unknown apps ask the database no more than some times a second")
+    @Test("Many unknown apps cause only a few database lookups per second")
     func flood() throws {
         let asked = Counter()
         var intake = front.service.intake

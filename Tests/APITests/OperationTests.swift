@@ -17,7 +17,7 @@ struct OperationTests {
         service = try TestService()
     }
 
-    @Test("An instance is alive, and ready when nothing keeps it from answering")
+    @Test("An instance is alive, and ready if nothing keeps it from answering")
     func ready() {
         #expect(service.send("GET", "/healthz").text == #"{"alive":true}"#)
         #expect(service.send("GET", "/readyz").text == #"{"ready":true}"#)
@@ -67,7 +67,7 @@ struct OperationTests {
         #expect(lines.contains { $0.hasPrefix("deed_commit_seconds_bucket{") })
     }
 
-    @Test("A database that is gone is told as such, and that the call may be made again")
+    @Test("A missing database is reported as such, with the advice to repeat the call")
     func databaseGone() throws {
         let key = try service.key(.admin)
         #expect(service.send("GET", "/v1/customers/u1/entitlements", key: key).status == 200)
@@ -80,7 +80,7 @@ struct OperationTests {
         #expect(try reply.json["retryable"]?.bool == true)
     }
 
-    @Test("A body over the limit is refused on the wire, by plain HTTP and by TLS")
+    @Test("A body over the limit is refused on the wire, over plain HTTP and TLS")
     func bodyTooLarge() throws {
         let folder = try ScratchFolder()
         let files = try folder.makeCertificate("server")

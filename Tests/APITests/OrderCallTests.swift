@@ -71,7 +71,7 @@ struct OrderCallTests {
         #expect(first?["token"] != second?["token"])
     }
 
-    @Test("The same key and body give the same token and one order, whatever became of it")
+    @Test("The same key and body give the same token and one order, whatever happened to it")
     func repetition() throws {
         let first = send("POST", orders, #"{"product":"coins"}"#, idempotencyKey: "k")
         let id = try #require(try first.json["order"]?["id"]?.string)
@@ -90,7 +90,7 @@ struct OrderCallTests {
         #expect(try send("GET", orders).json["orders"]?.array?.count == 1)
     }
 
-    @Test("An id is taken once in a project and environment, whichever customer comes")
+    @Test("An id can be used once per project and environment, by whichever customer")
     func taken() throws {
         #expect(send("POST", orders, #"{"order":"o1"}"#).status == 201)
         for customer in ["u1", "u2", "u3"] {
@@ -111,7 +111,7 @@ struct OrderCallTests {
             service.send("POST", orders, key: other, body: #"{"order":"o1"}"#).status == 201)
     }
 
-    @Test("Of many customers who open an order of one id at once, one has it")
+    @Test("If many customers open an order with one id at once, one gets it")
     func race() throws {
         let statuses = Mutex<[Int]>([])
         inParallel(24) { index in
@@ -138,7 +138,7 @@ struct OrderCallTests {
         #expect(try code(late) == "order_fulfilled")
     }
 
-    @Test("An order that was not closed is stale at its end, and its token is still the customer's")
+    @Test("An unclosed order expires at its end, and its token is still the customer's")
     func stale() throws {
         let order = send("POST", orders, #"{"order":"o1","lifetime":"PT1S"}"#)
         service.clock.advance(byMilliseconds: 999)
@@ -201,7 +201,7 @@ struct OrderCallTests {
         return found.first
     }
 
-    @Test("A token is registered in lower-case, and again without another event")
+    @Test("A token is stored in lower case, and registering it again makes no event")
     func registered() throws {
         let reply = register("u1", uuid.uppercased())
         let position = try #require(reply.header("Deed-Position"))
@@ -216,7 +216,7 @@ struct OrderCallTests {
         #expect(try owner(of: uuid) == "u1")
     }
 
-    @Test("A token has one customer in an environment, be it registered or an order's")
+    @Test("A token has one customer per environment, whether registered or from an order")
     func tokenTaken() throws {
         let ordered = try token(send("POST", orders))
         _ = register("u1", uuid)
@@ -231,7 +231,7 @@ struct OrderCallTests {
         #expect(try owner(of: uuid) == "u1")
     }
 
-    @Test("Of many customers who register one token at once, one has it")
+    @Test("If many customers register one token at once, one gets it")
     func tokenRace() throws {
         let statuses = Mutex<[Int]>([])
         inParallel(24) { index in

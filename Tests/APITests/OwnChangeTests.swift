@@ -8,7 +8,7 @@ import Threading
 @testable import Service
 
 /// The service's clock stands in all of these: nothing is read anew because time went by.
-@Suite("What an instance changed is so at once")
+@Suite("An instance's own changes apply at once")
 struct OwnChangeTests {
     private let front: Storefront
     private let app = "/v1/apps/\(Payload.bundleID)"
@@ -31,7 +31,7 @@ struct OwnChangeTests {
         #expect(front.send("PUT", app, body, key: front.admin, through: other).status == 200)
     }
 
-    @Test("A notification is judged by the app's number as it was just set, also elsewhere")
+    @Test("A notification is checked against the app's new number, on other instances too")
     func number() throws {
         set(#"{"apple_id":7}"#)
         let refused = front.notify(news(of: 8))
@@ -47,7 +47,7 @@ struct OwnChangeTests {
         #expect(front.notify(news(of: 7), through: other).status == 200)
     }
 
-    @Test("An app that was just added or removed is known as such, on both ways in")
+    @Test("An added or removed app is recognized at once, in both ways of submitting")
     func added() throws {
         var store = front.store
         store.bundleID = "com.example.second"
@@ -66,14 +66,14 @@ struct OwnChangeTests {
         #expect(front.notify(news(of: nil, from: store)).code == "app_unknown")
     }
 
-    @Test("Evidence that was forged stays refused for good")
+    @Test("Forged evidence stays refused for good")
     func forged() throws {
         let forged = front.store.transaction(level).dropLast(8) + "AAAAAAAA"
         let reply = front.submit(["signed_transactions": [.string(String(forged))]])
         #expect(try reply.json["items"]?.array?.first?["retryable"]?.bool == false)
     }
 
-    @Test("A submission's answer has the sandbox as soon as it counts")
+    @Test("A submission's answer includes the sandbox as soon as it counts")
     func sandbox() throws {
         let tested = JSON.string(front.sandbox.transaction(level))
         #expect(try front.submit(["signed_transactions": [tested]]).outcomes == ["recorded"])
@@ -90,7 +90,7 @@ struct OwnChangeTests {
         #expect(front.send("PATCH", "/v1/settings", settings, key: front.admin).status == 200)
     }
 
-    @Test("A changed rule of transfer judges the next submission, also elsewhere")
+    @Test("A changed transfer rule applies to the next submission, on other instances too")
     func transfer() throws {
         let other = try TestService(beside: front.service)
         func outcome(for customer: String, through service: TestService? = nil) throws -> [String] {
@@ -108,7 +108,7 @@ struct OwnChangeTests {
         #expect(try outcome(for: "u1") == ["held_by_another"])
     }
 
-    @Test("A limit that was just set or taken away counts for the next credit, also elsewhere")
+    @Test("A new or removed limit applies to the next credit, on other instances too")
     func creditLimits() throws {
         let other = try TestService(beside: front.service)
         func status(_ service: TestService? = nil) -> Int {
@@ -126,7 +126,7 @@ struct OwnChangeTests {
         #expect(status(other) == 403 && status() == 403)
     }
 
-    @Test("A key that was just made opens, also elsewhere")
+    @Test("A new key works at once, on other instances too")
     func keys() throws {
         let other = try TestService(beside: front.service)
         // Each has read the keys before.
@@ -140,7 +140,7 @@ struct OwnChangeTests {
         }
     }
 
-    @Test("Of two reads of the apps that overlap, the later one is kept")
+    @Test("If two reads of the apps overlap, the later one is kept")
     func overlapping() throws {
         let stage = Monitor(0)
         var ports = front.service.ports

@@ -7,7 +7,7 @@ import TestSupport
 import Testing
 import Threading
 
-@Suite("The plainest read")
+@Suite("The simplest read")
 struct PlainReadTests {
     private let service: TestService
     private let key: NewKey
@@ -18,7 +18,7 @@ struct PlainReadTests {
     }
 
     @Test(
-        "Whatever the customer is called, with and without a query it is one answer",
+        "Whatever the customer's id, calls with and without a query give one answer",
         arguments: [
             "u1", "a", "a.b-c_d~e", "a:b@c", "a b", "ü", "🎮", "a%2Fb", "%75%31", "%2575",
             "entitlements", "$unclaimed", "$unclaimed/apple:1", "$project%2F", "%", "%zz", "",
@@ -36,7 +36,7 @@ struct PlainReadTests {
         #expect(second.headers == queried.headers)
     }
 
-    @Test("Sandbox, conditions and positions are heeded however plain the path is")
+    @Test("Sandbox, conditions and positions are observed however plain the path is")
     func conditions() throws {
         let path = "/v1/customers/u1/entitlements"
         let tag = try #require(service.send("GET", path, key: key).header("ETag"))
@@ -48,7 +48,7 @@ struct PlainReadTests {
         #expect(try sandbox.json["environment"]?.string == "sandbox")
     }
 
-    @Test("A key of another project, an unknown one and none are told apart as ever")
+    @Test("Another project's key, an unknown key and no key get different answers")
     func keys() throws {
         let path = "/v1/customers/u1/entitlements"
         let admin = try service.key(.admin)
@@ -89,7 +89,7 @@ struct PlainReadTests {
             refusal: { router.refuse($0, at: $1) }, handler: { router.answer($0) })
     }
 
-    @Test("A connection's key opens what its role may, on whatever call, until it is revoked")
+    @Test("A connection's key permits what its role may, on any call, until it is revoked")
     func rolesOfOneConnection() throws {
         let server = try listen()
         let client = try RawClient(port: server.port, milliseconds: 10_000)
@@ -117,7 +117,7 @@ struct PlainReadTests {
         #expect(try status("GET", "/v1/customers/u1/entitlements", key) == 200)
     }
 
-    @Test("A call that waited for a worker is refused when its key was revoked meanwhile")
+    @Test("A call that waited for a worker is refused if its key was revoked meanwhile")
     func revokedMeanwhile() throws {
         #expect(service.send("GET", "/v1/customers/u1", key: key).status == 200)
         let request = Request(
@@ -133,7 +133,7 @@ struct PlainReadTests {
         #expect(status.wait(milliseconds: 10_000) { $0 } == 401)
     }
 
-    @Test("One connection asks with one key after another, and each opens what is its own")
+    @Test("One connection can use several keys in turn, each with its own rights")
     func oneConnection() throws {
         let server = try listen()
         let client = try RawClient(port: server.port, milliseconds: 10_000)

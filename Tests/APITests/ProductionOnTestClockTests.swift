@@ -4,9 +4,9 @@ import Minting
 import TestSupport
 import Testing
 
-@Suite("Evidence of production where the time is a test's")
+@Suite("Production evidence under a test clock")
 struct ProductionOnTestClockTests {
-    @Test("It is refused whichever way it comes, and the sandbox's is taken")
+    @Test("Production evidence is refused in every way of submitting; the sandbox's is accepted")
     func refused() throws {
         let front = try Storefront(takesProduction: false)
         let sale = Sale("1", "level2", .nonConsumable, at: front.daysAgo(1))

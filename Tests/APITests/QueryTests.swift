@@ -6,7 +6,7 @@ import Telemetry
 import TestSupport
 import Testing
 
-@Suite("Asking about many customers, and about everything of one")
+@Suite("Asking about many customers, and for everything about one")
 struct QueryTests {
     private let service: TestService
     private let admin: NewKey
@@ -18,7 +18,7 @@ struct QueryTests {
         reader = try service.key(.reader)
     }
 
-    @Test("A thousand customers are answered in their order, as alone, with one read for all")
+    @Test("A thousand customers are answered in order, as if asked alone, with one read")
     func thousand() throws {
         for number in 0..<5 { try give("e\(number)", to: "c\(number * 200)") }
         let names = (0..<1000).map { "c\($0)" }
@@ -49,7 +49,7 @@ struct QueryTests {
     }
 
     @Test(
-        "A customer who cannot be read has the problem in that place, and the others are answered")
+        "An unreadable customer gets a problem in its place, and the others are answered")
     func unreadable() throws {
         try give("pro", to: "good")
         try give("pro", to: "bad")
@@ -85,7 +85,7 @@ struct QueryTests {
         #expect(toldOf(third).count == 1)
     }
 
-    @Test("A write is seen by who asks after its position, from any instance")
+    @Test("A caller who names a write's position sees the write, on any instance")
     func after() throws {
         let other = try TestService(beside: service)
         for number in 0..<20 {
@@ -108,7 +108,7 @@ struct QueryTests {
     }
 
     @Test(
-        "What cannot be asked is refused with the member that is wrong",
+        "An impossible question is refused with the name of the wrong member",
         arguments: [
             ("{}", "customers"), (#"{"customers":"u1"}"#, "customers"),
             (#"{"customers":[1]}"#, "customers[0]"), (#"{"customers":["a",""]}"#, "customers[1]"),
@@ -121,7 +121,7 @@ struct QueryTests {
         #expect(try reply.json["member"]?.string == member)
     }
 
-    @Test("A query of no customer is answered with none; one more than a thousand is too many")
+    @Test("A query of no customers gets an empty answer; one above a thousand is too many")
     func bounds() throws {
         #expect(try query([]).text == #"{"answers":[]}"#)
         let reply = try query((0...1000).map { "c\($0)" })
@@ -129,7 +129,7 @@ struct QueryTests {
         #expect(try reply.json["member"]?.string == "customers")
     }
 
-    @Test("Answers that come to more than their limit are refused before they are put together")
+    @Test("Answers above their total limit are refused before they are assembled")
     func answerLimit() throws {
         for number in 0..<400 {
             try give("\(String(repeating: "long", count: 60))\(number)", to: "rich")
@@ -140,7 +140,7 @@ struct QueryTests {
         #expect(try refused.json["code"]?.string == "answer_too_large")
     }
 
-    @Test("Without a database, what memory knows is answered as stale, and what it does not is not")
+    @Test("Without a database, customers in memory are answered as stale, others not at all")
     func outage() throws {
         try give("pro", to: "a")
         _ = try query(["a", "b"])
@@ -154,7 +154,7 @@ struct QueryTests {
 
     // MARK: One customer
 
-    @Test("A customer is answered with everything that the entitlements rest on")
+    @Test("A customer is answered with everything behind the entitlements")
     func whole() throws {
         _ = service.send("PUT", "/v1/catalog", key: admin, body: CatalogTests.shop)
         let start = service.clock.now

@@ -16,7 +16,7 @@ struct ReadTests {
         reader = try service.key(.reader)
     }
 
-    @Test("Entitlements are answered in exactly this shape")
+    @Test("Entitlements have exactly this shape")
     func shape() throws {
         let grant = try give(
             #"{"entitlement":"pro","start":"2026-11-20T19:00:00Z","end":"2026-12-20T19:00:00Z","#
@@ -42,7 +42,7 @@ struct ReadTests {
         #expect(reply.header("Content-Type") == "application/json")
     }
 
-    @Test("One entitlement is answered alone, one that was never held too")
+    @Test("A single entitlement is answered alone, even one that was never held")
     func one() throws {
         let grant = try give(#"{"entitlement":"pro","reason":"r"}"#)
         let held = get("/v1/customers/u1/entitlements/pro")
@@ -66,7 +66,7 @@ struct ReadTests {
                 + #""next_product":null,"expiration_reason":null}"#)
     }
 
-    @Test("An unknown customer has no rights, and that is no error")
+    @Test("An unknown customer has no rights, which is not an error")
     func unknownCustomer() throws {
         let reply = get("/v1/customers/nobody/entitlements")
         #expect(reply.status == 200)
@@ -76,7 +76,7 @@ struct ReadTests {
     }
 
     @Test(
-        "A right holds from its start and up to its end, and not at the end itself",
+        "A right holds from its start up to its end, but not at the end itself",
         arguments: [
             ("2026-11-30T23:59:59.999Z", false, "upcoming", "2026-12-01T00:00:00.000Z"),
             ("2026-12-01T00:00:00.000Z", true, "active", "2027-01-01T00:00:00.000Z"),
@@ -95,7 +95,7 @@ struct ReadTests {
         #expect(json["next_change"] == .optional(nextChange))
     }
 
-    @Test("A right ends by the clock, with no one doing anything")
+    @Test("A right ends by the clock, without any action")
     func clock() throws {
         _ = try give(#"{"entitlement":"pro","for":"PT1S","reason":"r"}"#)
         service.clock.advance(byMilliseconds: 999)
@@ -104,7 +104,7 @@ struct ReadTests {
         #expect(try get("/v1/customers/u1/entitlements/pro").json["active"]?.bool == false)
     }
 
-    @Test("A read of what was known then tells what a reader saw then")
+    @Test("A read of the past shows what a reader saw then")
     func known() throws {
         let grant = try give(#"{"entitlement":"pro","start":"2026-01-01T00:00:00Z","reason":"r"}"#)
         service.clock.advance(byMilliseconds: 60_000)
@@ -124,7 +124,7 @@ struct ReadTests {
         #expect(try state("at=2026-11-20T19:23:00Z&known=2026-11-20T19:21:30Z") == "active")
     }
 
-    @Test("Sandbox is another world")
+    @Test("The sandbox is separate")
     func sandbox() throws {
         _ = try give(#"{"entitlement":"pro","environment":"sandbox","reason":"r"}"#)
         #expect(get("/v1/customers/u1/entitlements").text.hasSuffix(#""entitlements":{}}"#))
@@ -135,7 +135,7 @@ struct ReadTests {
         #expect(json["entitlements"]?["pro"]?["sandbox"]?.bool == true)
     }
 
-    @Test("Every page of the events begins where the last one ended")
+    @Test("Every page of the events starts where the last one ended")
     func paging() throws {
         for index in 0..<7 {
             _ = try give(#"{"entitlement":"e\#(index)","reason":"r"}"#)
@@ -157,7 +157,7 @@ struct ReadTests {
         #expect(whole["next"]?.isNull == true)
     }
 
-    @Test("An event is answered whole")
+    @Test("An event is answered completely")
     func event() throws {
         let grant = try give(#"{"entitlement":"pro","for":"P1D","reason":"r","ticket":"T-1"}"#)
         let event = try #require(
@@ -175,7 +175,7 @@ struct ReadTests {
                 + #""end":"2026-11-21T19:21:00.000Z","reason":"r","ticket":"T-1"}}"#)
     }
 
-    @Test("The position in the header is the one in the body, and only grows")
+    @Test("The position in the header equals the one in the body, and only grows")
     func position() throws {
         var sequence: Int64 = 0
         for index in 0..<3 {
@@ -207,7 +207,7 @@ struct ReadTests {
     }
 
     @Test(
-        "A right beyond the calendar is refused, and the customer can still be read",
+        "A right beyond the calendar is refused, and the customer stays readable",
         arguments: [
             (#""for":"P9000Y""#, "grant_ends_too_late"),
             (#""end":"9999-12-31T23:59:59-01:00""#, "invalid_member"),

@@ -4,7 +4,7 @@ import Minting
 import TestSupport
 import Testing
 
-@Suite("Accounts of the store and refunds that are asked for, over the API")
+@Suite("Store accounts and requested refunds, over the API")
 struct RefundCallTests {
     private let front: Storefront
     private let account = "704000000000000001"
@@ -29,7 +29,7 @@ struct RefundCallTests {
         ).status
     }
 
-    @Test("A refund that is asked for is listed with its deadline and with what was used")
+    @Test("A requested refund is listed with its deadline and the used share")
     func listed() throws {
         _ = front.submit(coins)
         #expect(try requests() == [])
@@ -48,7 +48,7 @@ struct RefundCallTests {
         #expect(try front.events().contains("refund.requested"))
     }
 
-    @Test("It is listed no more once the store decided, or its time is over")
+    @Test("It leaves the list once the store has decided, or its time is over")
     func over() throws {
         _ = front.submit(coins)
         _ = ask("n1", of: coins)
@@ -68,7 +68,7 @@ struct RefundCallTests {
         #expect(try requests() == [])
     }
 
-    @Test("A list goes on where it ended")
+    @Test("A list continues where it ended")
     func pages() throws {
         for number in 1...5 {
             let sale = Sale("\(number)", "coins.100", .consumable, at: front.daysAgo(2))
@@ -86,7 +86,7 @@ struct RefundCallTests {
         #expect(front.send("GET", "/v1/refund_requests?after=nonsense").status == 400)
     }
 
-    @Test("A customer is found by each account that evidence names, and by no other")
+    @Test("A customer is found by each account in the evidence, and by no other")
     func found() throws {
         func customers(_ account: String) throws -> JSON? {
             try front.send("GET", "/v1/app_transactions/\(account)").json["customers"]
@@ -101,7 +101,7 @@ struct RefundCallTests {
         #expect(try customers("705") == ["u2"])
     }
 
-    @Test("A consent that was taken back is an event of each customer of the account")
+    @Test("A withdrawn consent is an event of each customer of the account")
     func consent() throws {
         _ = front.submit(coins)
         let told = front.store.rescission(of: account, id: "n9", at: front.daysAgo(0))

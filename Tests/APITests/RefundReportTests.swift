@@ -8,7 +8,7 @@ import TestSupport
 import Testing
 import Threading
 
-@Suite("What the store is told of refunds that are asked for")
+@Suite("Reports to the store about requested refunds")
 struct RefundReportTests {
     private let front: Storefront
     private let sent = Sent()
@@ -80,7 +80,7 @@ struct RefundReportTests {
             of: try TransactionID(id))
     }
 
-    @Test("The store is told once what the log tells, and the request is listed no more")
+    @Test("The store gets one report from the log, and the request leaves the list")
     func once() throws {
         _ = front.submit(coins)
         spend(40)
@@ -98,7 +98,7 @@ struct RefundReportTests {
         #expect(try report() == ["reported"] && sent.calls.count == 2)
     }
 
-    @Test("A customer who cannot be read is counted, and keeps no other's refund from being told")
+    @Test("An unreadable customer is counted, and does not block reports about others")
     func unread() throws {
         let damaged = Sale("8", "coins.100", .consumable, at: front.daysAgo(2))
         _ = front.submit(coins)
@@ -121,7 +121,7 @@ struct RefundReportTests {
         #expect(sent.calls.count == 1)
     }
 
-    @Test("Nothing is told unless the project says that its customers agreed")
+    @Test("No report is sent unless the project says that its customers agreed")
     func off() throws {
         let plain = #"{"refund_reports":{"preference":"decline"}}"#
         let refused = front.send("PATCH", "/v1/settings", plain, key: front.admin)
@@ -138,7 +138,7 @@ struct RefundReportTests {
         #expect(try !front.events().contains("refund.unreported"))
     }
 
-    @Test("A crash behind the store's answer leaves a report that is sent again word for word")
+    @Test("After a crash following the store's answer, the report is sent again word for word")
     func crash() throws {
         _ = front.submit(coins)
         spend(40)
@@ -159,7 +159,7 @@ struct RefundReportTests {
         #expect(try front.events().filter { $0 == "refund.reported" }.count == 1)
     }
 
-    @Test("When the deadline has passed that is said, once, and nothing is sent")
+    @Test("A missed deadline is recorded once, and nothing is sent")
     func tooLate() throws {
         _ = front.submit(coins)
         ask(of: coins)
@@ -179,7 +179,7 @@ struct RefundReportTests {
         #expect(try front.events().last == "refund.unreported")
     }
 
-    @Test("Where the time is a test's, the deadline is what comes next")
+    @Test("Under a test clock, the deadline is what comes next")
     func due() throws {
         _ = front.submit(coins)
         let clock = TestClockTable(
@@ -192,7 +192,7 @@ struct RefundReportTests {
         #expect(try clock.nextDue(after: now) == nil)
     }
 
-    @Test("What the store refuses is said, and not sent again")
+    @Test("A report that the store refuses is recorded as refused, and not sent again")
     func refused() throws {
         _ = front.submit(coins)
         ask(of: coins)
@@ -204,7 +204,7 @@ struct RefundReportTests {
         #expect(try listed() == 0)
     }
 
-    @Test("A purchase that no customer claimed is told of when one does, and else never")
+    @Test("A report about an unclaimed purchase is sent once a customer claims it, or never")
     func unclaimed() throws {
         ask(of: coins)
         #expect(try report() == [] && sent.calls == [])
@@ -217,7 +217,7 @@ struct RefundReportTests {
         #expect(sent.calls.count == 1)
     }
 
-    @Test("Of a product that the catalog lacks the store is told nothing until the catalog has it")
+    @Test("A report about an unknown product waits until the catalog has it")
     func unknownProduct() throws {
         let skin = Sale("9", "skin.gold", .consumable, at: front.daysAgo(2))
         _ = front.submit(skin)
@@ -235,7 +235,7 @@ struct RefundReportTests {
         #expect(sent.calls == [])
     }
 
-    @Test("No report is sent after the project has taken the consent back")
+    @Test("No report is sent after the project has withdrawn its customers' consent")
     func takenBack() throws {
         _ = front.submit(coins)
         ask(of: coins)
@@ -259,7 +259,7 @@ struct RefundReportTests {
         #expect(sent.calls.count == 1)
     }
 
-    @Test("While an app is left alone, its right to tell the store is neither taken nor kept")
+    @Test("While an app is left alone, the right to report for it is neither taken nor kept")
     func resting() throws {
         _ = front.submit(coins)
         for number in 1...3 { ask("n\(number)", of: coins) }
@@ -272,7 +272,7 @@ struct RefundReportTests {
         #expect(leases.taken == 1 && leases.kept == 1)
     }
 
-    @Test("A refund that the store decided is not told of")
+    @Test("No report is sent about a refund that the store has decided")
     func decided() throws {
         _ = front.submit(coins)
         ask(of: coins)
@@ -283,7 +283,7 @@ struct RefundReportTests {
         #expect(try report() == [] && sent.calls == [])
     }
 
-    @Test("A decision that comes while the store is told does not hide that it was")
+    @Test("A decision during the report does not hide that the report was sent")
     func decidedMeanwhile() throws {
         _ = front.submit(coins)
         ask(of: coins)
@@ -300,7 +300,7 @@ struct RefundReportTests {
                 == ["refund.report_prepared", "refund.declined", "refund.reported"])
     }
 
-    @Test("What was told goes with a purchase that moves")
+    @Test("A report moves with its purchase")
     func moved() throws {
         let season = Sale("9", "season", .nonRenewing, at: front.daysAgo(2))
         _ = front.submit(season)
@@ -314,7 +314,7 @@ struct RefundReportTests {
         #expect(try listed() == 0)
     }
 
-    @Test("A store that hangs or fails for one app keeps no other app's report waiting")
+    @Test("A store that hangs or fails for one app does not delay other apps' reports")
     func otherApp() throws {
         var other = MintedStore()
         other.bundleID = "org.example.zebra"
@@ -355,7 +355,7 @@ struct RefundReportTests {
         #expect(try listed() == 1)
     }
 
-    @Test("Two instances at once tell the store once")
+    @Test("Two instances at once send one report")
     func twoInstances() throws {
         _ = front.submit(coins)
         ask(of: coins)

@@ -4,7 +4,7 @@ import Minting
 import TestSupport
 import Testing
 
-@Suite("Renewal infos that are submitted beside their transactions")
+@Suite("Renewal info submitted with its transaction")
 struct RenewalCallTests {
     private let front: Storefront
 
@@ -28,7 +28,7 @@ struct RenewalCallTests {
         return front.submit(.object(body))
     }
 
-    @Test("What the store says of the renewal counts, behind the transactions, and once")
+    @Test("The store's statement about the renewal counts once, after the transactions")
     func recorded() throws {
         let renewal = front.store.renewal(off())
         let reply = submit([month], [renewal])
@@ -38,7 +38,7 @@ struct RenewalCallTests {
         #expect(try submit([month], [renewal]).outcomes == ["already_known", "already_known"])
     }
 
-    @Test("Without a transaction of the same subscription it is refused, and nothing else is")
+    @Test("Renewal info without a transaction of its subscription is refused, and nothing else is")
     func alone() throws {
         let renewal = front.store.renewal(off("2"))
         let reply = submit([month], [renewal])
@@ -48,13 +48,13 @@ struct RenewalCallTests {
         #expect(try front.entitlement("pro")["will_renew"] == true)
     }
 
-    @Test("One of the other environment goes with no transaction of this one")
+    @Test("Renewal info of the other environment does not match this one's transaction")
     func otherWorld() throws {
         let reply = submit([month], [front.sandbox.renewal(off())])
         #expect(try reply.json["items"]?.array?[1]["code"] == "renewal_without_transaction")
     }
 
-    @Test("A forged one is refused by its name")
+    @Test("Forged renewal info is refused by its name")
     func forged() throws {
         let forged = String(front.store.renewal(off()).dropLast(6)) + "AAAAAA"
         #expect(

@@ -16,7 +16,7 @@ struct SandboxTests {
         _ = service.send("PUT", "/v1/catalog", key: admin, body: CatalogTests.shop)
     }
 
-    @Test("They count for whom the app's settings let them, are marked, and count no longer after")
+    @Test("They count as the app's settings say, are marked, and stop with the setting")
     func access() throws {
         try buy("pro", transaction: "1", for: "u1")
         #expect(try entitlements() == [:])
@@ -32,7 +32,7 @@ struct SandboxTests {
         #expect(try entitlements() == [:])
     }
 
-    @Test("A change of either world changes the answer at once, own and on another instance")
+    @Test("A change in either environment changes the answer at once, on other instances too")
     func eitherWorld() throws {
         try setAccess(#""sandbox_access":"all""#)
         let other = try TestService(beside: service)
@@ -56,7 +56,7 @@ struct SandboxTests {
         #expect(service.send("GET", path, key: admin).isImmediate)
     }
 
-    @Test("After the position of a sandbox write, production answers hold it on any instance")
+    @Test("After a sandbox write's position, production answers include it on any instance")
     func position() throws {
         try setAccess(#""sandbox_access":"all""#)
         let other = try TestService(beside: service)
@@ -88,7 +88,7 @@ struct SandboxTests {
     }
 
     @Test(
-        "Balances of the sandbox stand beside production's for whom it counts, and are spent there only"
+        "Sandbox balances appear next to production's if they count, and are spent only there"
     )
     func balances() throws {
         try buy("coins", transaction: "7", for: "u1", .consumable)
@@ -118,7 +118,7 @@ struct SandboxTests {
         #expect(try read("/balances")["sandbox_balances"] == nil)
     }
 
-    @Test("Explanations and queries see the same as the answer")
+    @Test("Explanations and queries agree with the answer")
     func everywhere() throws {
         try setAccess(#""sandbox_access":"all""#)
         try buy("pro", transaction: "1", for: "u1")

@@ -170,7 +170,7 @@ struct SecondStoreTests {
         return try service.ports.ledger.customer(of: stream).customer.purchases
     }
 
-    @Test("What is handed in counts when the store has said what it stands for")
+    @Test("Evidence counts once the store has said what it stands for")
     func token() throws {
         try buy()
         let purchases = try purchases()
@@ -179,7 +179,7 @@ struct SecondStoreTests {
         #expect(try service.database.number("select count(*) from deed.evidence") == 1)
     }
 
-    @Test("A subscription that should have renewed is asked about, and the answer counts unsigned")
+    @Test("An overdue subscription is asked about, and the unsigned answer counts")
     func renewal() throws {
         try buy()
         let later = store.end.withLock { $0.advanced(byMilliseconds: 600_000) }
@@ -196,7 +196,7 @@ struct SecondStoreTests {
         #expect(try purchases().first?.newest?.expires == renewed)
     }
 
-    @Test("An app and what it shows are set by the names that its store has for them")
+    @Test("An app and its credentials are set by the names that its store uses")
     func settings() throws {
         let path = "/v1/apps/com.example.game"
         let apps = try call("GET", "/v1/settings", [:]).json["apps"]?.array

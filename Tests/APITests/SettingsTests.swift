@@ -25,7 +25,7 @@ struct SettingsTests {
 
     private let app = "/v1/apps/com.example.game"
 
-    @Test("A new project keeps purchases where they are, waits a day and a week, and has no app")
+    @Test("A new project keeps purchases with holders, waits a day and a week, and has no app")
     func defaults() {
         #expect(
             send("GET", "/v1/settings").text
@@ -36,7 +36,7 @@ struct SettingsTests {
         )
     }
 
-    @Test("What is left out of a change stays, and null lets restoring follow the other rule")
+    @Test("A member left out of a change stays, and null lets restoring follow the other rule")
     func changed() throws {
         let first = send(
             "PATCH", "/v1/settings",
@@ -58,7 +58,7 @@ struct SettingsTests {
         #expect(try service.eventCount() == events)
     }
 
-    @Test("An app is put whole: what is left out becomes what a new app has")
+    @Test("An app is replaced completely: a member left out gets a new app's default")
     func put() throws {
         let whole = send(
             "PUT", app,
@@ -103,7 +103,7 @@ struct SettingsTests {
         #expect(try service.eventCount() == events)
     }
 
-    @Test("A key adds only apps that the operator allowed its project, until that is taken back")
+    @Test("A key adds only apps that the operator allowed, until the permission is withdrawn")
     func allowed() throws {
         try service.createProject("closed", allowsAnyApp: false)
         let key = try service.key(.admin, project: "closed")
@@ -134,7 +134,7 @@ struct SettingsTests {
     }
 
     @Test(
-        "What a project may not add it does not learn of, and it takes nothing from who comes later"
+        "A project learns nothing about forbidden apps, and takes nothing from later owners"
     )
     func foreign() throws {
         try service.createProject("thief", allowsAnyApp: false)
@@ -147,7 +147,7 @@ struct SettingsTests {
         #expect(try service.ports.directory.apps().map(\.project) == [ProjectID("default")])
     }
 
-    @Test("An app has one project; once that lets go of it another may take it")
+    @Test("An app has one project; once that removes it, another may take it")
     func taken() throws {
         try service.createProject("other")
         let other = try service.key(.admin, project: "other")

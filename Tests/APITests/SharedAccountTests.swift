@@ -5,7 +5,7 @@ import Synchronization
 import TestSupport
 import Testing
 
-@Suite("An account of the store that customers share", .timeLimit(.minutes(5)))
+@Suite("A store account that several customers share", .timeLimit(.minutes(5)))
 struct SharedAccountCallTests {
     private static let account = "704"
     private let front: Storefront
@@ -31,7 +31,7 @@ struct SharedAccountCallTests {
     }
 
     @Test(
-        "The first three customers keep what it gives, and one more is refused and told what to do")
+        "Three customers keep what it gives; one more is refused and told what to do")
     func limited() throws {
         for customer in ["u1", "u2", "u3"] {
             #expect(try front.submit(installed(), for: customer).outcomes == ["recorded"])
@@ -54,7 +54,7 @@ struct SharedAccountCallTests {
         #expect(try front.submit(installed(), for: "u2").outcomes == ["already_known"])
     }
 
-    @Test("The number is a setting: more, any, and the same for who is back at three")
+    @Test("The limit is a setting: more, any number, and the same for those back at three")
     func setting() throws {
         func set(_ body: String) throws {
             #expect(front.send("PATCH", "/v1/settings", body, key: front.admin).status == 200)
@@ -75,7 +75,7 @@ struct SharedAccountCallTests {
         #expect(settings?["customers_per_account"] == .integer(3))
     }
 
-    @Test("Of two who come at the same time as the last, from two processes, one passes")
+    @Test("If two come as the last at once, from two processes, one passes")
     func race() throws {
         let other = try TestService(beside: front.service)
         for round in 0..<12 {
@@ -98,7 +98,7 @@ struct SharedAccountCallTests {
         }
     }
 
-    @Test("Neither rows that are forged nor rows that are gone let one more in, or keep one out")
+    @Test("Forged or missing rows neither admit anyone nor keep anyone out")
     func rows() throws {
         for customer in ["u1", "u2"] { _ = front.submit(installed(), for: customer) }
         _ = front.submit(
@@ -111,7 +111,7 @@ struct SharedAccountCallTests {
         #expect(try front.isActive("legacy", for: "thief") == false)
     }
 
-    @Test("A customer whom only a row gives an account hears none of its news")
+    @Test("A customer to whom only a row gives an account gets none of its news")
     func news() throws {
         _ = front.submit(installed(), for: "u1")
         _ = front.submit(

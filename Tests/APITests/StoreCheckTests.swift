@@ -49,7 +49,7 @@ struct StoreCheckTests {
         return (steps, questions.withLock { $0 })
     }
 
-    @Test("What passes is waited out, and few questions are asked")
+    @Test("Delays are waited for with few questions")
     func patient() throws {
         let unknown = StoreTrouble.refused(code: 1, message: "", meaning: .testUnknown)
         let clock = service.clock
@@ -69,7 +69,7 @@ struct StoreCheckTests {
         #expect(late.last == "arrived false" && (2...8).contains(most))
     }
 
-    @Test("What does not pass ends it at once")
+    @Test("A permanent error ends the check at once")
     func final() throws {
         let (steps, questions) = try check { _ throws(StoreTrouble) in throw .unauthorized }
         #expect(steps.last == "arrived false" && questions == 1)

@@ -12,7 +12,7 @@ import Threading
 
 @testable import API
 
-@Suite("Strangers harm nobody", .timeLimit(.minutes(10)))
+@Suite("Strangers do no harm", .timeLimit(.minutes(10)))
 struct StrangerTests {
     private let front: Storefront
     private static let notifications = "/v1/stores/apple/notifications"
@@ -62,7 +62,7 @@ struct StrangerTests {
         return #"{"signedPayload":"\#(payload.signed(by: MintedChain(.transactions)))"}"#
     }
 
-    @Test("No stranger learns by forged notifications which apps are here")
+    @Test("No stranger learns from forged notifications which apps are here")
     func hostedApps() throws {
         let server = try serve()
         var elsewhere = front.store
@@ -90,7 +90,7 @@ struct StrangerTests {
         #expect(told[1].count { $0?.hasPrefix("429") == true } == 2)
     }
 
-    @Test("Genuine notifications are taken while forged ones come from everywhere")
+    @Test("Genuine notifications are accepted while forged ones come from everywhere")
     func forgedChains() throws {
         let server = try serve()
         #expect(try post(Self.notifications, genuine(1), to: server)?.status == 200)
@@ -114,7 +114,7 @@ struct StrangerTests {
         }
     }
 
-    @Test("One address has its own share, and one chain that was refused costs nothing more")
+    @Test("Each address has its own share, and a refused chain costs nothing more")
     func shares() throws {
         let server = try serve()
         let replies = try (0..<12).map { _ in try post(Self.notifications, forged(), to: server) }
@@ -129,7 +129,7 @@ struct StrangerTests {
         #expect(metrics.contains(#"deed_notifications_total{outcome="throttled"} 2"#))
     }
 
-    @Test("Wrong signatures are refused, and from the same address a genuine one is taken")
+    @Test("Wrong signatures are refused, and a genuine one from the same address is accepted")
     func badSignatures() throws {
         let server = try serve()
         let sent = genuine(1)
@@ -145,7 +145,7 @@ struct StrangerTests {
     }
 
     @Test(
-        "From where genuine ones came others go before strangers, until too many were not genuine")
+        "Addresses with genuine notifications go before strangers, until too many were forged")
     func trustedAddresses() {
         let submissions = Submissions(front.service.intake, apps: front.service.apps)
         let gate = NotificationGate(submissions, of: .notification)
@@ -166,7 +166,7 @@ struct StrangerTests {
         #expect(isTrusted("192.0.2.7"))
     }
 
-    @Test("A body without a key that may make the call takes no memory")
+    @Test("A body without a key for the call takes no memory")
     func keylessBodies() throws {
         let server = try serve()
         let reader = try front.service.key(.reader).text
@@ -195,7 +195,7 @@ struct StrangerTests {
         }
     }
 
-    @Test("A key that was made a moment ago may send a body at once, in one piece or in chunks")
+    @Test("A key may send a body as soon as it exists, in one piece or in chunks")
     func newKey() throws {
         let server = try serve()
         let sale = Sale("1", "level2", .nonConsumable, at: front.daysAgo(0))
@@ -212,7 +212,7 @@ struct StrangerTests {
         #expect(client.reply()?.status == 200)
     }
 
-    @Test("Bodies of one stranger leave room for those of others")
+    @Test("One stranger's bodies leave room for others'")
     func slowBodies() throws {
         let server = try serve { $0.strangersMemory = 1 << 20 }
         #expect(try post(Self.notifications, genuine(1), to: server)?.status == 200)
@@ -231,7 +231,7 @@ struct StrangerTests {
         #expect(statuses.contains(429))
     }
 
-    @Test("Keys that no project has are counted, told of once a minute, and refused unread at last")
+    @Test("Unknown keys are counted, logged once a minute, and finally refused unread")
     func failedKeys() throws {
         let lines = Mutex<[String]>([])
         let service = front.service
@@ -265,7 +265,7 @@ struct StrangerTests {
     }
 
     @Test(
-        "However many addresses failed keys come from, the log has sixty lines a minute and a sum")
+        "Whatever the number of addresses with failed keys, the log gets sixty lines a minute")
     func failedKeysFromEverywhere() throws {
         let lines = Mutex<[String]>([])
         let service = front.service
@@ -287,7 +287,7 @@ struct StrangerTests {
         #expect(found.last?.contains(#""addresses":2000,"count":\#(sum)"#) == true)
     }
 
-    @Test("Of more addresses than are remembered all others have one share together")
+    @Test("Addresses beyond the remembered ones share a single allowance")
     func manyAddresses() {
         var throttle = Throttle(each: .init(2, perSecond: 1))
         let now = front.service.clock.now

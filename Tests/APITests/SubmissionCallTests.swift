@@ -21,7 +21,7 @@ struct SubmissionCallTests {
             "30", "pro.month", .autoRenewable, at: front.daysAgo(1), until: front.daysAgo(-29))
     }
 
-    @Test("A submission answers what came of each piece, and what the customer has now")
+    @Test("A submission returns each piece's result, and the customer's entitlements")
     func answer() throws {
         let reply = front.submit(coins, month)
         let position = try #require(reply.header("Deed-Position"))
@@ -64,7 +64,7 @@ struct SubmissionCallTests {
         #expect(try front.coins() == 100)
     }
 
-    @Test("The same evidence again is known, and kept once")
+    @Test("Repeated evidence is recognized and stored once")
     func again() throws {
         let receipt = front.store.receipt([level, coins], at: front.daysAgo(0))
         #expect(
@@ -78,7 +78,7 @@ struct SubmissionCallTests {
             try front.service.database.number("select count(*) from deed.evidence") == 1)
     }
 
-    @Test("What is not believed is refused by name and hides nothing else")
+    @Test("Refused evidence is named and hides nothing else")
     func refused() throws {
         var foreign = front.store
         foreign.bundleID = "com.example.other"
@@ -96,7 +96,7 @@ struct SubmissionCallTests {
         #expect(try front.isActive("level2") == false)
     }
 
-    @Test("When nothing is believed the answer is what the customer has")
+    @Test("If nothing is believed, the answer is the customer's present state")
     func nothing() throws {
         _ = front.submit(coins)
         let count = try front.service.eventCount()
@@ -121,7 +121,7 @@ struct SubmissionCallTests {
         #expect(front.submit(month, for: "u2", idempotencyKey: "k").status == 200)
     }
 
-    @Test("What carries a customer's token is that customer's, and the sender hears only no")
+    @Test("Evidence with a customer's token is theirs; the sender only learns of a refusal")
     func tokens() throws {
         let token = "6f0a4f0e-8a0e-4b43-9f5d-0d1b6c0f8a11"
         let registered = front.send(
@@ -139,7 +139,7 @@ struct SubmissionCallTests {
         #expect(try front.isActive("pro", for: "anna") == true)
     }
 
-    @Test("The token of an order fulfils it, no matter who submits; a settled one credits nothing")
+    @Test("The token of an order fulfils it, whoever submits; a settled one credits nothing")
     func orders() throws {
         func open(_ id: String) throws -> String {
             let reply = front.send("POST", "/v1/customers/u1/orders", #"{"order":"\#(id)"}"#)
@@ -213,7 +213,7 @@ struct SubmissionCallTests {
         #expect(try front.coins(of: "u2") == nil)
     }
 
-    @Test("Where the project lets the sandbox count, the answer is the one that reads give")
+    @Test("If the sandbox counts in the project, the answer equals that of reads")
     func sandboxAccess() throws {
         let set = front.send(
             "PUT", "/v1/apps/\(Payload.bundleID)", #"{"sandbox_access":"all"}"#, key: front.admin)
@@ -229,7 +229,7 @@ struct SubmissionCallTests {
         }
     }
 
-    @Test("An app that was set a moment ago is known at once")
+    @Test("A newly set app is recognized at once")
     func newApp() throws {
         var other = front.store
         other.bundleID = "com.example.second"
@@ -241,7 +241,7 @@ struct SubmissionCallTests {
         #expect(try front.submit(body(level)).outcomes == ["recorded"])
     }
 
-    @Test("A receipt that only the store can judge is queued, beside what counts at once")
+    @Test("A receipt that only the store can judge is queued, and the rest counts at once")
     func queued() throws {
         let set = front.send(
             "PUT", "/v1/apps/\(Payload.bundleID)", #"{"receipts":"store"}"#, key: front.admin)
@@ -283,7 +283,7 @@ struct SubmissionCallTests {
         #expect(front.service.store.count == 1)
     }
 
-    @Test("What was signed ahead of our clock is queued too; another project's app is refused")
+    @Test("Evidence from ahead of our clock is queued too; another project's app is refused")
     func ahead() throws {
         let early = level.with { $0.signedAt = front.daysAgo(-1) }
         #expect(try front.submit(early).outcomes == ["queued"])
@@ -296,7 +296,7 @@ struct SubmissionCallTests {
         #expect(try front.isActive("level2") == true)
     }
 
-    @Test("Evidence is kept with the events that rest on it, once")
+    @Test("Evidence is stored once, with the events that rest on it")
     func kept() throws {
         let count = { (table: String) in
             try front.service.database.number("select count(*) from deed.\(table)")
@@ -309,7 +309,7 @@ struct SubmissionCallTests {
         #expect(try count("evidence") == 2)
     }
 
-    @Test("What a back end may get wrong is answered with what to do", arguments: BadSubmission.all)
+    @Test("Each mistake of a back end gets an answer with advice", arguments: BadSubmission.all)
     func bad(_ sent: BadSubmission) throws {
         let reply = front.send("POST", sent.path, sent.body)
         #expect(reply.status == sent.status, "\(reply.text)")

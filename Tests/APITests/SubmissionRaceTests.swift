@@ -5,7 +5,7 @@ import Synchronization
 import TestSupport
 import Testing
 
-@Suite("Submissions at the same time")
+@Suite("Simultaneous submissions")
 struct SubmissionRaceTests {
     private final class Replies: Sendable {
         private let state = Mutex<[Reply]>([])
@@ -14,7 +14,7 @@ struct SubmissionRaceTests {
         var all: [Reply] { state.withLock { $0 } }
     }
 
-    @Test("Sixty-four clients who submit the same consumable of one customer credit it once")
+    @Test("If 64 clients submit one customer's consumable, it is credited once")
     func oneCredit() throws {
         let front = try Storefront()
         let other = try TestService(beside: front.service)
@@ -32,7 +32,7 @@ struct SubmissionRaceTests {
         #expect(try front.events() == ["purchase.made", "balance.credited"])
     }
 
-    @Test("Of two customers who submit a purchase at once one holds it, and one is refused")
+    @Test("If two customers submit a purchase at once, one holds it and one is refused")
     func oneHolder() throws {
         let front = try Storefront()
         let other = try TestService(beside: front.service)
@@ -57,7 +57,7 @@ struct SubmissionRaceTests {
             try front.service.database.number("select count(*) from deed.holders") == 20)
     }
 
-    @Test("A client and the store who tell of a purchase at once end with the client's holding it")
+    @Test("If a client and the store report a purchase at once, the client ends up holding it")
     func claim() throws {
         let front = try Storefront()
         let other = try TestService(beside: front.service)
@@ -81,7 +81,7 @@ struct SubmissionRaceTests {
                 "select count(*) from deed.holders where customer like '$%'") == 0)
     }
 
-    @Test("Transfers back and forth by many at once leave one holder and every credit in place")
+    @Test("Many simultaneous transfers leave one holder and every credit in place")
     func transfers() throws {
         let front = try Storefront(settings: #"{"transfer":"transfer","cool_down":"PT1S"}"#)
         let evidence = front.signed([

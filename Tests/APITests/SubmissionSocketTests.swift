@@ -45,7 +45,7 @@ struct SubmissionSocketTests {
     }
 
     @Test(
-        "Bodies are taken up to the limit of their route and refused beyond it with that limit",
+        "Bodies are accepted up to their route's limit, and refused above it with the limit",
         arguments: [("receipts", 4 << 20), ("notifications", 256 << 10)])
     func bodies(_ route: String, _ limit: Int) throws {
         let server = try serve()
@@ -67,7 +67,7 @@ struct SubmissionSocketTests {
         try expectService(server)
     }
 
-    @Test("A client that sends a byte now and then is cut off, and keeps no one waiting")
+    @Test("A client that sends a byte now and then is cut off, and delays no one")
     func slow() throws {
         let server = try serve { $0.timeouts.body = 400 }
         let slow = try (0..<50).map { _ in
@@ -105,7 +105,7 @@ struct SubmissionSocketTests {
         try expectService(server)
     }
 
-    @Test("More connections than may be are told so; the ones before are served")
+    @Test("Excess connections get an error; earlier ones are served")
     func connections() throws {
         let server = try serve { $0.connections = 100 }
         let first = try RawClient(port: server.port, milliseconds: 10_000)
@@ -124,7 +124,7 @@ struct SubmissionSocketTests {
         #expect(first.reply()?.status == 200)
     }
 
-    @Test("Forged notifications by the thousand leave room for a genuine one")
+    @Test("Thousands of forged notifications leave room for a genuine one")
     func forged() throws {
         let server = try serve()
         let strangers = MintedChain(.transactions)

@@ -50,7 +50,7 @@ struct SurfaceTests {
             [plain, pages], service.useCases, keys: service.keys, service.metrics, .silent)
     }
 
-    @Test("A key opens a surface from the place that the surface names, and from no other")
+    @Test("A key counts only in the place that the surface names")
     func places() throws {
         let headers: [String: (String, String)] = [
             "/plain": ("Authorization", "Bearer \(key)"),
@@ -69,7 +69,7 @@ struct SurfaceTests {
         }
     }
 
-    @Test("A key that was revoked opens no surface any more")
+    @Test("A revoked key works on no surface")
     func revoked() throws {
         let new = try service.key(.reader)
         #expect(
@@ -79,7 +79,7 @@ struct SurfaceTests {
             ask("GET", "/plain/things/1", [("Authorization", "Bearer \(new.text)")]).status == 401)
     }
 
-    @Test("A cookie that is there twice, or by another name, is no key")
+    @Test("A cookie that occurs twice, or under another name, is no key")
     func cookies() {
         for cookie in ["deed=\(key); deed=\(key)", "Deed=\(key)", "deed", "deed=", "xdeed=\(key)"] {
             #expect(ask("GET", "/pages/things/1", [("Cookie", cookie)]).status == 401, "\(cookie)")
@@ -88,7 +88,7 @@ struct SurfaceTests {
         #expect(ask("GET", "/pages/things/1", [("Cookie", "x;deed=\(key) ")]).status == 200)
     }
 
-    @Test("A cookie changes nothing unless the browser says that the call comes from the same site")
+    @Test("A cookie changes nothing unless the browser reports the same site")
     func foreignSites() {
         let cookie = ("Cookie", "deed=\(key)")
         for site in ["cross-site", "same-site", "none", ""] {
@@ -100,7 +100,7 @@ struct SurfaceTests {
         #expect(ask("POST", "/pages/things/1", own).status == 200)
     }
 
-    @Test("Each surface says no in its own words, whatever says it")
+    @Test("Each surface words every refusal in its own way")
     func dialects() throws {
         let paths = ["/plain/nowhere", "/plain", "/plain/things/a/b"]
         for path in paths { #expect(ask("GET", path, []) == (404, "no: route_unknown")) }
@@ -124,7 +124,7 @@ struct SurfaceTests {
         #expect(String(decoding: refused.body, as: UTF8.self) == "no: body_too_large")
     }
 
-    @Test("A route for anyone has arguments, and its last one may take all that is left")
+    @Test("A public route has arguments, and its last one may take the rest of the path")
     func tails() throws {
         #expect(ask("GET", "/pages/guide/1/a/b%20c/d", []).text == #"["1","a/b c/d"]"#)
         #expect(ask("GET", "/pages/guide/1/", []).text == #"["1",""]"#)

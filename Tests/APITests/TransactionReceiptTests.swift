@@ -33,7 +33,7 @@ struct TransactionReceiptTests {
         try reply.json["items"]?.array?.first?["code"]?.string
     }
 
-    @Test("Where Deed judges, they are refused by their name, since only the store can judge them")
+    @Test("If Deed judges, they are refused by name, because only the store can judge them")
     func local() throws {
         let reply = submit(Array(list().utf8).base64)
         #expect(reply.status == 200)
@@ -41,7 +41,7 @@ struct TransactionReceiptTests {
     }
 
     @Test(
-        "Where the store judges, they wait for it as what they are, bare or in base64",
+        "If the store judges, they wait for it in their own form, plain or in base64",
         arguments: [true, false])
     func queued(inBase64: Bool) throws {
         judgedByStore()
@@ -60,7 +60,7 @@ struct TransactionReceiptTests {
     }
 
     @Test(
-        "What names no app of the project, or no known environment, is refused at once",
+        "An app outside the project, or an unknown environment, is refused at once",
         arguments: [
             ("com.example.other", "Sandbox", "transaction_receipt"),
             (Payload.bundleID, "Moon", "transaction_receipt"), ("", nil, "transaction_receipt"),
@@ -72,7 +72,7 @@ struct TransactionReceiptTests {
         #expect(try front.work() == nil)
     }
 
-    @Test("One without an environment is production's")
+    @Test("One without an environment belongs to production")
     func production() throws {
         judgedByStore()
         #expect(submit(list(environment: nil)).status == 202)

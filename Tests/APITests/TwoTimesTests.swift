@@ -4,7 +4,7 @@ import Service
 import TestSupport
 import Testing
 
-@Suite("A test clock beside the machine's")
+@Suite("A test clock beside the machine's clock")
 struct TwoTimesTests {
     private let front: Storefront
     private let machine = TestClock()
@@ -19,7 +19,7 @@ struct TwoTimesTests {
         Sale(transaction, "level2", .nonConsumable, at: front.daysAgo(-days))
     }
 
-    @Test("What was signed today is taken by a clock that stood still since yesterday")
+    @Test("Evidence signed today is accepted by a clock that has stood still since yesterday")
     func machineAhead() throws {
         let evidence = front.signed([signed("1", days: 1)])
         #expect(try front.submit(evidence).outcomes == ["queued"])
@@ -28,7 +28,7 @@ struct TwoTimesTests {
         #expect(try front.submit(evidence, through: beside).outcomes == ["recorded"])
     }
 
-    @Test("What is signed beside a test clock that is ahead is taken, and no later one")
+    @Test("Evidence signed near a test clock that is ahead is accepted, and nothing later")
     func testAhead() throws {
         front.service.clock.advance(byMilliseconds: 40 * 86_400_000)
         let now = front.signed([signed("1", days: 0)])
@@ -37,7 +37,7 @@ struct TwoTimesTests {
         #expect(try front.submit(later, through: beside).outcomes == ["queued"])
     }
 
-    @Test("Keys are looked for again as the machine's time passes, wherever the test clock stands")
+    @Test("Keys are looked up again as the machine's time passes, whatever the test clock shows")
     func keys() throws {
         for number in 0..<60 {
             let digest = beside.keys.digest(of: "deed_admin_\(number)")

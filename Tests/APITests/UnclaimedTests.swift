@@ -44,7 +44,7 @@ struct UnclaimedTests {
             "select count(*) from deed.\(table) where \(condition)")
     }
 
-    @Test("A token that is registered late brings the purchase home, in the same commit")
+    @Test("A token that is registered late brings the purchase, in the same commit")
     func lateToken() throws {
         let sent = body(month("1"))
         #expect(front.notify(sent).status == 200)
@@ -61,7 +61,7 @@ struct UnclaimedTests {
         #expect(try front.service.eventCount() == events)
     }
 
-    @Test("Every purchase under the token comes home, and what it adds to a balance counts once")
+    @Test("Every purchase under the token comes, and its credits count once")
     func several() throws {
         for number in 1...9 { _ = front.notify(body(coins("\(number)"))) }
         _ = front.notify(body(coins("10", token: "6f0a4f0e-8a0e-4b43-9f5d-0d1b6c0f8a12")))
@@ -77,7 +77,7 @@ struct UnclaimedTests {
         #expect(try count("purchases", "customer = '$unclaimed/apple:10'") == 1)
     }
 
-    @Test("A notification and the token that it carries meet, however close they come")
+    @Test("A notification meets the token that it carries, however close together they come")
     func race() throws {
         let other = try TestService(beside: front.service)
         try other.apps.reload()
@@ -96,7 +96,7 @@ struct UnclaimedTests {
         }
     }
 
-    @Test("A command sees what was decided before it in the same batch")
+    @Test("A command sees earlier decisions of the same batch")
     func oneBatch() throws {
         // One customer's token and many purchases under it at once, told and registered again and again.
         inParallel(24) { lane in
@@ -138,7 +138,7 @@ struct UnclaimedTests {
         #expect(again == opened)
     }
 
-    @Test("A token under which too many purchases wait is no customer's")
+    @Test("A token with too many waiting purchases is no customer's")
     func tooMany() throws {
         let row = "'default', 'production', '\(Self.token)', 'apple', n::text, 'com.example.game'"
         try front.service.database.run(
@@ -153,7 +153,7 @@ struct UnclaimedTests {
         front.send(method, "/v1/unclaimed\(path)", body, key: front.admin)
     }
 
-    @Test("What no customer claimed is listed page by page, and shown with all that is known of it")
+    @Test("Unclaimed purchases are listed page by page, and shown with all that is known")
     func listed() throws {
         for number in 1...3 { _ = front.notify(body(coins("\(number)"))) }
         _ = front.notify(body(month("4", token: nil)))
@@ -177,7 +177,7 @@ struct UnclaimedTests {
         #expect(front.send("GET", "/v1/unclaimed").status == 403)
     }
 
-    @Test("An admin attaches a purchase to a customer, once, and can take that back")
+    @Test("An admin attaches a purchase to a customer once, and can undo that")
     func attached() throws {
         _ = front.notify(body(month("1", token: nil)))
         let wish = #"{"customer":"u1","reason":"sent the invoice","ticket":"T-1"}"#
@@ -208,7 +208,7 @@ struct UnclaimedTests {
     }
 
     @Test(
-        "What an admin makes unclaimed again comes home by its token, unless that is a customer's")
+        "A purchase made unclaimed again comes by its token, unless a customer has the token")
     func backAgain() throws {
         func attach(_ number: Int) throws {
             let reply = send(
@@ -241,7 +241,7 @@ struct UnclaimedTests {
         #expect(try count("unclaimed_tokens") == 0)
     }
 
-    @Test("A row that no event accounts for is in no customer's way")
+    @Test("A row without a supporting event blocks no customer")
     func strayRow() throws {
         _ = front.notify(body(coins("1")))
         try front.service.database.run(
@@ -255,7 +255,7 @@ struct UnclaimedTests {
     }
 
     @Test(
-        "In whatever order tokens and notifications come through two services, all comes home once")
+        "Whatever the order of tokens and notifications, everything arrives once")
     func anyOrder() throws {
         let seed = printedSeed(of: "tokens and notifications")
         var random = SeededGenerator(seed: seed)

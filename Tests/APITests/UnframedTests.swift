@@ -4,10 +4,10 @@ import JSON
 import TestSupport
 import Testing
 
-@Suite("What is no request is answered as the document says", .timeLimit(.minutes(10)))
+@Suite("Bytes that are no request are answered as the document says", .timeLimit(.minutes(10)))
 struct UnframedTests {
     @Test(
-        "Every fault of the table is a problem with a code of its status, and nothing is executed")
+        "Every fault in the table is a problem with its own code, and nothing is executed")
     func table() throws {
         let service = try TestService()
         let server = try Server(settings(), metrics: service.metrics, service.router)

@@ -34,7 +34,7 @@ struct UnknownProductTests {
         #expect(front.service.metrics.text().contains("deed_products_unknown_total 1\n"))
     }
 
-    @Test("News of a purchase that is recorded already count no purchase again")
+    @Test("News of an already recorded purchase does not count the purchase again")
     func counted() throws {
         func counts(_ number: Int) -> Bool {
             front.service.metrics.text().contains("deed_products_unknown_total \(number)\n")
@@ -68,7 +68,7 @@ struct UnknownProductTests {
         try front.service.database.number("select count(*) from deed.\(table)")
     }
 
-    @Test("The log warns of a product once an hour, and of each product")
+    @Test("The log warns of each unknown product once an hour")
     func log() throws {
         func warnings() -> Int { front.service.logged.all.count { $0.contains("product_unknown") } }
         _ = front.submit(gems("1"))
@@ -82,7 +82,7 @@ struct UnknownProductTests {
         #expect(front.service.logged.all.last?.contains(#""product":"gems.10""#) == true)
     }
 
-    @Test("A dry run and applying a catalog tell how many purchases wait for its new products")
+    @Test("A dry run and an applied catalog report purchases that wait for new products")
     func waiting() throws {
         for number in 1...3 { _ = front.submit(gems("\(number)"), for: "u\(number % 2)") }
         let expected = #"[{"store":"apple","product":"gems.10","purchases":3}]"#
@@ -95,7 +95,7 @@ struct UnknownProductTests {
     }
 
     @Test(
-        "What was bought before the catalog knew the product is credited once, by two instances at once"
+        "A purchase from before its product was known is credited once, by two instances"
     )
     func credited() throws {
         for number in 1...9 { _ = front.submit(gems("\(number)"), for: "u\(number % 3)") }
@@ -122,7 +122,7 @@ struct UnknownProductTests {
         #expect(try gemsOf("u0") == 30)
     }
 
-    @Test("A job that dies between crediting and forgetting what waited credits nothing again")
+    @Test("A job that dies between crediting and clean-up credits nothing again")
     func crash() throws {
         _ = front.submit(gems("1"))
         let database = front.service.database
@@ -137,7 +137,7 @@ struct UnknownProductTests {
         #expect(try count("waiting_credits") == 0)
     }
 
-    @Test("What a known product did not add to a balance, a later catalog does not add")
+    @Test("A later catalog does not add what a known product did not add")
     func known() throws {
         let plain = #"{"products":[{"id":"gems.10","kind":"non_consumable","entitlements":["x"]}]}"#
         _ = try put(plain)
@@ -148,7 +148,7 @@ struct UnknownProductTests {
         #expect(try gemsOf("u1") == nil)
     }
 
-    @Test("A purchase without a customer is credited once it is claimed and its product known")
+    @Test("An unclaimed purchase is credited once it is claimed and its product is known")
     func unclaimed() throws {
         let sent = front.store.notification(
             "ONE_TIME_CHARGE", id: "n", at: front.daysAgo(0),
@@ -167,7 +167,7 @@ struct UnknownProductTests {
         #expect(try gemsOf("u1") == 10)
     }
 
-    @Test("A project that faults keeps no other project from being projected")
+    @Test("A project with a fault does not prevent others from being projected")
     func oneFaults() throws {
         _ = front.submit(gems("1"))
         _ = try put(Self.withGems)
@@ -183,7 +183,7 @@ struct UnknownProductTests {
         #expect(try count("waiting_credits") == 1)
     }
 
-    @Test("However purchases and the catalog that knows their product race, each is credited once")
+    @Test("In any race of purchases with the catalog of their product, each is credited once")
     func race() throws {
         let other = try TestService(beside: front.service)
         try other.apps.reload()

@@ -18,7 +18,7 @@ struct AnswerCacheTests {
         admin = try service.key(.admin)
     }
 
-    @Test("The second read is answered from memory at once, with the same answer and a new instant")
+    @Test("The second read is answered from memory, with the same answer and a new instant")
     func second() throws {
         _ = try give("pro")
         let first = get(path)
@@ -34,7 +34,7 @@ struct AnswerCacheTests {
         #expect(try get(path + "?consistency=strong").text == atOnce(path).text)
     }
 
-    @Test("One entitlement is answered from the same memory, held or not, however it is spelt")
+    @Test("A single entitlement comes from the same memory, held or not, however it is spelt")
     func one() throws {
         for name in ["pro", "pro ", "p\\\"ro", "ü/x"] { _ = try give(name) }
         _ = get(path)
@@ -50,7 +50,7 @@ struct AnswerCacheTests {
     }
 
     @Test(
-        "An own write replaces the answer before its sender is answered, and nothing is read again")
+        "An instance's own write replaces the answer before the sender's reply, without a read")
     func ownWrite() throws {
         service.outage.stopClock()
         // What is answered is right each time. It is read again when the reader of the log looks just
@@ -74,7 +74,7 @@ struct AnswerCacheTests {
         #expect(isKept, "each write had the answer read again")
     }
 
-    @Test("An answer flips at exactly its next change, with no one doing anything")
+    @Test("An answer changes exactly at its next change, without any action")
     func flip() throws {
         _ = try give("pro", #","for":"PT10S""#)
         #expect(try get(path).json["next_change"]?.string == "2026-11-20T19:21:10.000Z")
@@ -94,7 +94,7 @@ struct AnswerCacheTests {
         #"{"products":[{"id":"pro.month","kind":"auto_renewable","group":"pro","level":1,"#
         + #""entitlements":["pro"]}],"entitlements":{"pro":{}}}"#
 
-    @Test("A changed catalog changes every answer of its project, and of no other")
+    @Test("A changed catalog changes every answer of its project, and no other")
     func catalog() throws {
         try service.createProject("other")
         let others = try service.key(.admin, project: "other")
@@ -128,7 +128,7 @@ struct AnswerCacheTests {
         _ = try atOnce(path)
     }
 
-    @Test("Answers that are not read make room for those that are, within the memory there is")
+    @Test("Unused answers make room for used ones, within the available memory")
     func room() throws {
         let small = try TestService(beside: service, answerBytes: 64 * 8000)
         for round in 0..<20 {
@@ -149,7 +149,7 @@ struct AnswerCacheTests {
 
     // MARK: Positions
 
-    @Test("A read after a position sees it, on whichever instance it was written")
+    @Test("A read after a position includes it, on whichever instance it was written")
     func readYourWrites() throws {
         let other = try TestService(beside: service)
         for number in 0..<30 {
@@ -167,7 +167,7 @@ struct AnswerCacheTests {
         }
     }
 
-    @Test("What another instance wrote is seen within a moment by who asks for no position")
+    @Test("Another instance's write is visible within a moment, even without a position")
     func tail() throws {
         let other = try TestService(beside: service)
         _ = other.send("GET", path, key: admin)
@@ -179,7 +179,7 @@ struct AnswerCacheTests {
             })
     }
 
-    @Test("A position of another customer's shard is reached too, and an invented one is not")
+    @Test("A position in another customer's shard is waited for, and an invented one refused")
     func foreignPositions() throws {
         _ = get(path)
         var foreign: String?
@@ -208,7 +208,7 @@ struct AnswerCacheTests {
 
     // MARK: Tags
 
-    @Test("Who has the answer already is told so, until it changes")
+    @Test("A client with the current answer is told so, until it changes")
     func tags() throws {
         _ = try give("pro", #","for":"PT10S""#)
         let tag = try #require(get(path).header("ETag"))
@@ -266,7 +266,7 @@ struct AnswerCacheTests {
         #expect(gone.header("Retry-After") == "1")
     }
 
-    @Test("A database that hangs is as good as gone, and answers are fresh again when it goes on")
+    @Test("A hanging database counts as gone, and answers are fresh again when it recovers")
     func hanging() throws {
         try service.look()
         _ = try give("pro")
@@ -299,7 +299,7 @@ struct AnswerCacheTests {
             })
     }
 
-    @Test("A log that was put back is noticed, and read again when that is accepted")
+    @Test("A log that was restored is noticed, and read again once that is accepted")
     func restored() throws {
         let kept = try give("kept")
         _ = try give("lost")

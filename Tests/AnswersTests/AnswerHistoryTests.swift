@@ -22,7 +22,7 @@ struct AnswerHistoryTests {
     }
 
     @Test(
-        "No answer is older than its position, than Deed-After, or than the instance's own writes")
+        "No answer is older than its position, than Deed-After, or than the instance's writes")
     func neverOld() throws {
         let seed = printedSeed(of: "answers that are never old")
         let course = Course(services, key: key, streams: streams)
@@ -52,7 +52,7 @@ struct AnswerHistoryTests {
         }
     }
 
-    @Test("Memory, database, SQL and the naive model give one answer at any boundary")
+    @Test("Memory, database, SQL and the naive model give one answer at every boundary")
     func oneAnswer() throws {
         let seed = printedSeed(of: "one answer")
         let comparison = AnswerComparison(services, key: key)

@@ -25,7 +25,7 @@ struct AnswerPartitionTests {
         #expect(partition.tally.evictions > 0)
     }
 
-    @Test("Those that are used outlive those that are not")
+    @Test("Used answers outlive unused ones")
     func secondChance() {
         var partition = AnswerPartition(limit: 100_000)
         let loved = (0..<20).map { readyAnswer($0, bytes: 500) }
@@ -38,7 +38,7 @@ struct AnswerPartitionTests {
         #expect(partition.tally.evictions > 1500)
     }
 
-    @Test("Over random histories it counts its answers and their bytes, and keeps within its limit")
+    @Test("Over random histories it counts its answers and bytes, and keeps within its limit")
     func history() {
         let seed = printedSeed(of: "partitions of answers")
         var random = SeededGenerator(seed: seed)

@@ -20,7 +20,7 @@ struct FeedHistoryTests {
         streams = try (0..<6).map { try Stream.test("customer \($0)") }
     }
 
-    @Test("What all events changed, joined from the beginning, is what reads answered at each")
+    @Test("The changes of all events, joined from the start, equal the answers of reads")
     func joined() throws {
         let seed = printedSeed(of: "joined access")
         var random = SeededGenerator(seed: seed)

@@ -34,7 +34,7 @@ struct SandboxHistoryTests {
     }
 
     @Test(
-        "Memory, database and the naive model include the same of them, whatever the settings become"
+        "Memory, database and the naive model include the same, whatever the settings"
     )
     func merged() throws {
         let seed = printedSeed(of: "sandbox histories")

@@ -4,7 +4,7 @@ import Ledger
 import TestSupport
 import Testing
 
-@Suite("What all instances together may ask of a store", .timeLimit(.minutes(10)))
+@Suite("The calls that all instances together may make to a store", .timeLimit(.minutes(10)))
 struct BudgetTests {
     private let database: ScratchDatabase
     private let app: StoreApp
@@ -65,7 +65,7 @@ struct BudgetTests {
         #expect((269...272).contains(sandbox), "\(sandbox)")
     }
 
-    @Test("When the store wants a pause, every instance keeps it")
+    @Test("If the store wants a pause, every instance observes it")
     func pause() throws {
         let (one, other) = (database.ledger(), database.ledger())
         defer {

@@ -8,7 +8,7 @@ import TestSupport
 import Testing
 
 /// What the notifications no longer tell is asked for customer by customer.
-@Suite("The night and the histories of customers", .serialized, .timeLimit(.minutes(20)))
+@Suite("The nightly run and the histories of customers", .serialized, .timeLimit(.minutes(20)))
 struct HistoryNightTests {
     private func counts(
         _ finished: ReconciliationFinished, _ step: ReconcileStep
@@ -42,7 +42,7 @@ struct HistoryNightTests {
     }
 
     @Test(
-        "The first night of an app asks for every customer's history, and finds refunds of long ago"
+        "An app's first night asks for every customer's history, and finds old refunds"
     )
     func firstNight() async throws {
         try await aside {
@@ -60,7 +60,7 @@ struct HistoryNightTests {
         }
     }
 
-    @Test("An app that had no customer at first has its round when it has some")
+    @Test("An app without customers has its round once it has some")
     func emptyFirst() async throws {
         try await aside {
             var random = SeededGenerator(seed: printedSeed(of: "empty at first"))
@@ -88,7 +88,7 @@ struct HistoryNightTests {
         }
     }
 
-    @Test("Notifications that the store keeps no more are said, and replaced by the histories")
+    @Test("Notifications that the store no longer keeps are reported, and histories replace them")
     func tooLate() async throws {
         try await aside {
             let night = try self.lateNight(reconciled: true)
@@ -106,7 +106,7 @@ struct HistoryNightTests {
         }
     }
 
-    @Test("What was replaced once is not missing again while a day behind it cannot be read")
+    @Test("A replaced gap is not missing again while a later day is unreadable")
     func replacedOnce() async throws {
         try await aside {
             let night = try self.lateNight(reconciled: true)
@@ -127,7 +127,7 @@ struct HistoryNightTests {
         }
     }
 
-    @Test("Notifications that are missing of the sandbox ask for no customer of production")
+    @Test("Missing sandbox notifications cause no questions about production customers")
     func ofOneEnvironment() async throws {
         try await aside {
             let night = try self.lateNight(reconciled: true)
@@ -145,7 +145,7 @@ struct HistoryNightTests {
     }
 
     @Test(
-        "What no night can know of, the run finds that asks for all histories",
+        "A run over all histories finds what no night can know",
         arguments: [([ReconcileStep.history], false), (ReconcileStep.allCases, true)])
     func asked(_ steps: [ReconcileStep], full: Bool) async throws {
         try await aside {
@@ -183,7 +183,7 @@ struct HistoryNightTests {
         }
     }
 
-    @Test("A full run asks about everyone, whatever a slow round or a fault left open before it")
+    @Test("A full run asks about everyone, whatever a slow round or a fault left open")
     func everyone() async throws {
         try await aside {
             let night = try self.lateNight()
@@ -212,7 +212,7 @@ struct HistoryNightTests {
         }
     }
 
-    @Test("A requested run asks for every history where its body says so")
+    @Test("A requested run asks for every history if its body says so")
     func requested() async throws {
         try await aside {
             let night = try self.lateNight(reconciled: true)
@@ -231,7 +231,7 @@ struct HistoryNightTests {
         }
     }
 
-    @Test("A round that began by itself takes few calls of a run, and says what is left")
+    @Test("A round that began by itself makes few calls per run, and reports the rest")
     func slowly() async throws {
         try await aside {
             #expect(ReconcileWish(project: try ProjectID("default")).slowCalls == 5000)
@@ -248,7 +248,7 @@ struct HistoryNightTests {
     }
 
     @Test(
-        "A round goes on over many runs, the newest purchases first, and is told until it is done")
+        "A round spans many runs, newest purchases first, and is reported until it is done")
     func overRuns() async throws {
         try await aside {
             let night = try self.lateNight()
@@ -283,7 +283,7 @@ struct HistoryNightTests {
     }
 
     @Test(
-        "Whatever kinds of answers are none, no run is called sound before every answer is the store's"
+        "Whatever kind of answer is missing, no run is sound before the store answered all"
     )
     func strikes() async throws {
         try await aside {
@@ -316,7 +316,7 @@ struct HistoryNightTests {
             + #""slow_ms":300,"endless":0.0005,"wrong_signature":0.02,"seed":8}"#
     )
 
-    @Test("Two years of which most is lost come home in three nights, with trouble of every kind")
+    @Test("Three nights restore two years with most news lost, under trouble of every kind")
     func years() async throws {
         try await aside {
             let seed = printedSeed(of: "two years")

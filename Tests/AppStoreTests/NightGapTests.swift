@@ -9,7 +9,7 @@ import TestSupport
 import Testing
 
 /// What could not be asked stays known until it was answered, and no run is called sound before.
-@Suite("The night and what it could not read", .serialized, .timeLimit(.minutes(20)))
+@Suite("The nightly run and what it could not read", .serialized, .timeLimit(.minutes(20)))
 struct NightGapTests {
     private static let day: Int64 = 86_400_000
 
@@ -41,7 +41,7 @@ struct NightGapTests {
     }
 
     @Test(
-        "A store that keeps less than it says is read as far back as it goes, and what was not read is said",
+        "A store that keeps less than it claims is read as far as possible; the gap is reported",
         arguments: [169, 120, 30, 2].map { Int64($0) * day })
     func reach(_ reach: Int64) async throws {
         try await aside {
@@ -66,7 +66,7 @@ struct NightGapTests {
         }
     }
 
-    @Test("A day that the store calls too far back behind one that it told is read by the next run")
+    @Test("A day that the store refuses after an earlier one succeeded is read by the next run")
     func lateReach() async throws {
         try await aside {
             let night = try self.overdueNight()
@@ -103,7 +103,7 @@ struct NightGapTests {
         }
     }
 
-    @Test("Where nothing can be read, however late it begins, that is an error")
+    @Test("If nothing can be read, however short the range, that is an error")
     func unreachable() async throws {
         try await aside {
             let night = try self.overdueNight(1)
@@ -124,7 +124,7 @@ struct NightGapTests {
     }
 
     @Test(
-        "A history that was answered badly is asked for again, and no run is sound before it was answered",
+        "A badly answered history is requested again, and no run is sound until it is answered",
         arguments: ill)
     func history(_ trouble: StoreTrouble) async throws {
         try await aside {
@@ -147,7 +147,7 @@ struct NightGapTests {
         }
     }
 
-    @Test("An answer that does not name the subscription is none: it is asked about until one does")
+    @Test("An answer that does not name the subscription does not count: it is asked about again")
     func lacking() async throws {
         try await aside {
             let night = try self.overdueNight()
@@ -166,7 +166,7 @@ struct NightGapTests {
     }
 
     @Test(
-        "A day of notifications that cannot be read ends nothing else, and is read by the next run",
+        "A day with unreadable notifications ends nothing else, and the next run reads it",
         arguments: ill)
     func unreadableDay(_ trouble: StoreTrouble) async throws {
         try await aside {
@@ -186,7 +186,7 @@ struct NightGapTests {
         }
     }
 
-    @Test("A minute of which the pages do not end is told, and all behind it is read")
+    @Test("A minute with endless pages is reported, and everything after it is read")
     func endlessMinute() async throws {
         try await aside {
             let night = try self.overdueNight()
@@ -212,7 +212,7 @@ struct NightGapTests {
         }
     }
 
-    @Test("A customer about whom the store cannot be asked keeps no other from being asked about")
+    @Test("A customer about whom the store cannot be asked does not block the others")
     func oneIll() async throws {
         try await aside {
             let night = try self.overdueNight()
@@ -232,7 +232,7 @@ struct NightGapTests {
     }
 
     @Test(
-        "A run that used up its questions is not sound, and later ones go on",
+        "A run that used up its questions is not sound, and later ones continue",
         arguments: [ReconcileStep.notifications, .subscriptions])
     func outOfCalls(_ step: ReconcileStep) async throws {
         try await aside {
@@ -247,7 +247,7 @@ struct NightGapTests {
         }
     }
 
-    @Test("A store that is away is asked about a few, and left alone until the next run")
+    @Test("A store that is away is asked a few times, and left alone until the next run")
     func away() async throws {
         try await aside {
             let night = try self.overdueNight()

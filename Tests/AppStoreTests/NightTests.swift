@@ -6,7 +6,7 @@ import TestSupport
 import Testing
 
 /// `DEED_LIVES` says how many lives there are.
-@Suite("The night after lost notifications", .serialized, .timeLimit(.minutes(20)))
+@Suite("The nightly run after lost notifications", .serialized, .timeLimit(.minutes(20)))
 struct NightTests {
     private let lives = ProcessInfo.processInfo.environment["DEED_LIVES"].flatMap { Int($0) } ?? 100
 
@@ -14,7 +14,7 @@ struct NightTests {
         _ finished: ReconciliationFinished, _ step: ReconcileStep
     ) -> StepCounts { finished.steps[step] ?? StepCounts() }
 
-    @Test("One reconciliation brings every life to the store's books, and the next finds nothing")
+    @Test("One reconciliation restores every life from the store's records; the next finds nothing")
     func lossy() async throws {
         try await aside {
             var random = SeededGenerator(seed: printedSeed(of: "lossy night"))
@@ -52,7 +52,7 @@ struct NightTests {
         #"{"internal_error":0.03,"limit":0.02,"reset":0.02,"truncate":0.01,"seed":4}"#
 
     @Test(
-        "So it does after a week in which nothing arrived, with a store that fails and wants pauses"
+        "The same after a week without deliveries, with a store that fails and wants pauses"
     )
     func unheard() async throws {
         try await aside {
@@ -68,7 +68,7 @@ struct NightTests {
     }
 
     @Test(
-        "So it does after a week in which the store sent nothing and answered nothing",
+        "The same after a week in which the store sent nothing and answered nothing",
         arguments: [("{}", ["reset", "internal_error", "limit"]), (unsteady, ["limit"])])
     func outage(onTheWay trouble: String, answers: [String]) async throws {
         try await aside {
@@ -101,7 +101,7 @@ struct NightTests {
     }
 
     @Test(
-        "Wrong signatures in the store's answers are told of, and a later night makes up for them")
+        "Wrong signatures in the store's answers are reported, and a later night repairs the gap")
     func wrongSignatures() async throws {
         try await aside {
             var random = SeededGenerator(seed: printedSeed(of: "nights of wrong signatures"))
@@ -125,7 +125,7 @@ struct NightTests {
         }
     }
 
-    @Test("An app without a key is left out, and said so; one whose store fails is an error")
+    @Test("An app without a key is reported as left out; one whose store fails is an error")
     func apps() async throws {
         try await aside {
             var random = SeededGenerator(seed: 1)

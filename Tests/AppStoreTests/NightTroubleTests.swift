@@ -8,7 +8,7 @@ import TestSupport
 import Testing
 
 /// What one thing that goes wrong leaves undone, and what not.
-@Suite("The night while something is wrong", .serialized, .timeLimit(.minutes(20)))
+@Suite("The nightly run in trouble", .serialized, .timeLimit(.minutes(20)))
 struct NightTroubleTests {
     /// Lives of which the first weeks were told, and nothing of two months behind them. Some go on renewing,
     /// whatever becomes of the random ones.
@@ -47,7 +47,7 @@ struct NightTroubleTests {
     }
 
     @Test(
-        "A key that the store does not take ends the app's part, without an answer to each question"
+        "A rejected key ends the app's part without asking every question"
     )
     func unauthorized() async throws {
         try await aside {
@@ -62,7 +62,7 @@ struct NightTroubleTests {
         }
     }
 
-    @Test("A key that was taken a moment ago is shown again before it is given up")
+    @Test("A key that was accepted a moment ago is tried again before it is given up")
     func rejectedOnce() async throws {
         try await aside {
             let night = try self.overdueNight()
@@ -88,7 +88,7 @@ struct NightTroubleTests {
         }
     }
 
-    @Test("Production that rejects the key is an error if it was ever read, and else a note")
+    @Test("Production's rejection of the key is an error if it was ever read, else a note")
     func refusingProduction() async throws {
         try await aside {
             let night = try self.overdueNight(2)
@@ -106,7 +106,7 @@ struct NightTroubleTests {
     }
 
     @Test(
-        "A purchase that the store does not know, of all it was asked about, is left alone for a week: no error"
+        "A single purchase that the store does not know is left alone for a week: no error"
     )
     func unknown() async throws {
         try await aside {
@@ -142,7 +142,7 @@ struct NightTroubleTests {
         throw .refused(byAppStore: 4_040_010, "unknown")
     }
 
-    @Test("A store that knows none of many purchases is not believed, and asked again")
+    @Test("A store that knows none of many purchases is not believed, and is asked again")
     func strangers() async throws {
         try await aside {
             let night = try self.overdueNight()
@@ -156,7 +156,7 @@ struct NightTroubleTests {
         }
     }
 
-    @Test("Nor does what it does not know end a round, or what is known to be missing")
+    @Test("Nor do unknown purchases end a round, or what is known to be missing")
     func unknownHistories() async throws {
         try await aside {
             let night = try self.overdueNight()
@@ -185,7 +185,7 @@ struct NightTroubleTests {
         }
     }
 
-    @Test("A place in a history that the store takes no more is read from where that part begins")
+    @Test("A place in a history that the store no longer accepts is read again from its start")
     func oldRevision() async throws {
         try await aside {
             let night = try self.overdueNight()
@@ -204,7 +204,7 @@ struct NightTroubleTests {
         }
     }
 
-    @Test("How a subscription stands is recorded also where its history is refused")
+    @Test("A subscription's status is recorded even if its history is refused")
     func refusedHistory() async throws {
         try await aside {
             let night = try self.overdueNight()
@@ -222,7 +222,7 @@ struct NightTroubleTests {
         }
     }
 
-    @Test("A pause that the store wants beyond the run is obeyed by the next one")
+    @Test("If the store wants a pause beyond the run, the next run observes it")
     func longPause() async throws {
         try await aside {
             let night = try self.overdueNight()
@@ -240,7 +240,7 @@ struct NightTroubleTests {
         }
     }
 
-    @Test("A rehearsal counts a subscription once of which another customer's answer tells")
+    @Test("A rehearsal counts a subscription once even if another customer's answer names it")
     func sharedAccount() async throws {
         try await aside {
             var random = SeededGenerator(seed: printedSeed(of: "shared account"))
@@ -280,7 +280,7 @@ struct NightTroubleTests {
         }
     }
 
-    @Test("Pages without an end are given up as an error, and the other steps are done")
+    @Test("Endless pages are given up as an error, and the other steps are done")
     func endless() async throws {
         try await aside {
             let night = try self.overdueNight(2)
@@ -301,7 +301,7 @@ struct NightTroubleTests {
     }
 
     @Test(
-        "A day with more pages than are read at once is read in pieces, those behind it in whole, each thing once"
+        "A day with too many pages is read in pieces, later days in whole, each thing once"
     )
     func crowded() async throws {
         try await aside {
@@ -338,7 +338,7 @@ struct NightTroubleTests {
         return try Stream.test(customer, environment: .sandbox).shard
     }
 
-    @Test("What cannot be written of one customer is an error, and all others' is recorded")
+    @Test("A record that fails for one customer is an error, and all others are recorded")
     func blockedShard() async throws {
         try await aside {
             let night = try self.overdueNight()
@@ -368,7 +368,7 @@ struct NightTroubleTests {
         }
     }
 
-    @Test("A customer whose events cannot be read keeps no other from being asked about")
+    @Test("A customer with unreadable events does not block questions about others")
     func unreadable() async throws {
         try await aside {
             let night = try self.overdueNight()

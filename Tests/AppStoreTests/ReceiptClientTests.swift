@@ -41,7 +41,7 @@ struct ReceiptClientTests {
         return word(asking.client.judge(try inquiry("AAAA", asking, tries: tries)))
     }
 
-    @Test("What the store believes brings all that its reply tells")
+    @Test("A receipt that the store believes counts with everything in its reply")
     func believed() throws {
         let served = try ServedPractice()
         let asking = try Asking(served.url, secret: secret)
@@ -67,7 +67,7 @@ struct ReceiptClientTests {
         #expect(try judge(99_999) == "later: reply_later")
     }
 
-    @Test("Malformed is a receipt that the store calls so again after half an hour, and no other")
+    @Test("A receipt counts as malformed only if the store says so again after half an hour")
     func malformed() throws {
         let store = try CannedStore { _, _ in
             Response(status: 200, body: Array(#"{"status":21002}"#.utf8))
@@ -109,7 +109,7 @@ struct ReceiptClientTests {
     }()
 
     @Test(
-        "A reply that vouches for a receipt and cannot be read is no verdict, however often it comes",
+        "A reply that vouches for a receipt but is unreadable is never a verdict",
         arguments: mutilated)
     func mutilation(_ reply: String) throws {
         let store = try CannedStore { _, _ in Response(status: 200, body: Array(reply.utf8)) }
@@ -125,7 +125,7 @@ struct ReceiptClientTests {
     }
 
     @Test(
-        "A receipt of another app is refused when the store has said so twice, half an hour apart")
+        "Another app's receipt is refused once the store said so twice, half an hour apart")
     func otherApp() throws {
         let reply = #"""
             {"status":0,"environment":"Sandbox","receipt":{"receipt_type":"ProductionSandbox",
@@ -143,7 +143,7 @@ struct ReceiptClientTests {
     }
 
     @Test(
-        "What something else says in the store's place leaves a receipt waiting",
+        "An answer from something other than the store leaves a receipt waiting",
         arguments: ["", "<html>Sign in to continue</html>"])
     func inItsPlace(_ body: String) throws {
         let store = try CannedStore { _, _ in Response(status: 200, body: Array(body.utf8)) }
@@ -153,7 +153,7 @@ struct ReceiptClientTests {
                 == "later: store_unavailable")
     }
 
-    @Test("Each environment's host sends a receipt of the other one there, and never in circles")
+    @Test("Each host sends a receipt of the other environment there, and never in circles")
     func environments() throws {
         let served = try ServedPractice()
         let receipt = try served.buy("pro.month").receipt
@@ -177,7 +177,7 @@ struct ReceiptClientTests {
         #expect(production.count == 2 && circling.count == 1)
     }
 
-    @Test("A reply of one environment's host about the other environment is not believed")
+    @Test("A reply from one environment's host about the other environment is not believed")
     func foreignEnvironment() throws {
         let reply = #"""
             {"status":0,"environment":"Production","receipt":{"receipt_type":"Production",
@@ -190,7 +190,7 @@ struct ReceiptClientTests {
                 == "later: reply_from_other_environment")
     }
 
-    @Test("A reply without an environment is of the host that answered")
+    @Test("A reply without an environment belongs to the host that answered")
     func oldReply() throws {
         let reply = #"""
             {"status":21006,"receipt":{"bid":"com.example.game","bvrs":"1.2","product_id":"pro.month",
@@ -208,7 +208,7 @@ struct ReceiptClientTests {
         #expect(proven.environment == .sandbox && proven.facts.transactions.count == 1)
     }
 
-    @Test("Nothing is asked without a secret, and an ill store is asked again later")
+    @Test("Nothing is asked without a secret, and a faulty store is asked again later")
     func trouble() throws {
         let ill = try CannedStore { _, _ in Response(status: 503) }
         let mute = try Asking(ill.url)
@@ -220,7 +220,7 @@ struct ReceiptClientTests {
             word(asking.client.judge(try inquiry("AAAA", asking))) == "later: store_unavailable")
     }
 
-    @Test("A store that wants a pause is left alone until then", arguments: [429, 503])
+    @Test("A store that wants a pause is left alone until it ends", arguments: [429, 503])
     func pause(_ status: Int) throws {
         let limited = try CannedStore { _, _ in
             Response(status: status, headers: [Header("Retry-After", "120")])

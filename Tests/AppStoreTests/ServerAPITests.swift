@@ -10,7 +10,7 @@ import Testing
 
 @Suite("Asking the App Store Server API", .timeLimit(.minutes(10)))
 struct AskingTests {
-    @Test("Every call is answered, and what is signed is proven")
+    @Test("Every call is answered, and signed parts are proven")
     func calls() throws {
         let served = try ServedPractice {
             $0.app.notificationURL = "http://127.0.0.1:1/"
@@ -72,7 +72,7 @@ struct AskingTests {
         return answer.evidence.count
     }
 
-    @Test("A refusal has its code, and is not asked again")
+    @Test("A refusal has its code, and is not repeated")
     func refusals() throws {
         let served = try ServedPractice()
         let asking = try Asking(served.url)
@@ -95,7 +95,7 @@ struct AskingTests {
         }
     }
 
-    @Test("A key that is not the store's is not taken")
+    @Test("A key that is not the store's is rejected")
     func wrongKey() throws {
         let served = try ServedPractice()
         let asking = try Asking(
@@ -104,7 +104,7 @@ struct AskingTests {
         #expect(asking.trouble(.test) == .unauthorized)
     }
 
-    @Test("Production is asked first, and the sandbox about what production does not know")
+    @Test("Production is asked first, then the sandbox about what production does not know")
     func environments() throws {
         let production = try CannedStore { _, _ in
             Response(
@@ -143,7 +143,7 @@ struct AskingTests {
     }
 
     @Test(
-        "What the sandbox does not know is not called unknown where production did not take the key",
+        "A purchase that the sandbox does not know is not unknown if production rejected the key",
         arguments: [401, 403])
     func refusedProduction(status: Int) throws {
         let production = try CannedStore { _, _ in Response(status: status) }

@@ -12,7 +12,7 @@ import Telemetry
 import TestSupport
 import Testing
 
-@Suite("What the store's answers bring", .timeLimit(.minutes(10)))
+@Suite("Recording the store's answers", .timeLimit(.minutes(10)))
 struct StoreQuestionTests {
     private let service: TestService
     private let project: ProjectID
@@ -56,7 +56,7 @@ struct StoreQuestionTests {
         }
     }
 
-    @Test("A history of many pages is recorded whole, and once")
+    @Test("A history of many pages is recorded completely, and once")
     func history() throws {
         let served = try ServedPractice()
         let asking = try Asking(served.url)
@@ -71,7 +71,7 @@ struct StoreQuestionTests {
         #expect(try service.database.number("select count(*) from deed.unclaimed") == 45)
     }
 
-    @Test("What was refunded comes in as many pages as there are")
+    @Test("Refunds are read from as many pages as there are")
     func refunds() throws {
         let served = try ServedPractice()
         var last = ""
@@ -87,7 +87,7 @@ struct StoreQuestionTests {
                 "select count(*) from deed.events where type = 'purchase.made'") == 25)
     }
 
-    @Test("A status brings the renewal beside its transaction")
+    @Test("A status includes the renewal next to its transaction")
     func statuses() throws {
         let served = try ServedPractice()
         let id = try TransactionID(try served.buy("pro.month").transaction ?? "")
@@ -103,7 +103,7 @@ struct StoreQuestionTests {
                 "select count(*) from deed.events where type = 'renewal.changed'") == 2)
     }
 
-    @Test("The notifications that were lost are recorded from the store's history")
+    @Test("Lost notifications are recorded from the store's history")
     func notifications() throws {
         let served = try ServedPractice { $0.app.notificationURL = "http://127.0.0.1:1/" }
         let asking = try Asking(served.url)
@@ -119,7 +119,7 @@ struct StoreQuestionTests {
     }
 
     @Test(
-        "Whatever ails the store, the outcome has a name, nothing changes, and it is over when it is over",
+        "Any trouble of the store has a named outcome, changes nothing, and ends with its cause",
         arguments: [
             (#"{"internal_error":1}"#, "store_unavailable"), (#"{"reset":1}"#, "store_unavailable"),
             (#"{"truncate":1}"#, "store_unavailable"), (#"{"endless":1}"#, "store_unavailable"),
@@ -146,7 +146,7 @@ struct StoreQuestionTests {
         #expect(results(try ask(.history(of: id), try Asking(served.url))) == ["recorded"])
     }
 
-    @Test("An answer with one wrong signature in it is refused whole, and the next one is recorded")
+    @Test("An answer with one wrong signature is refused completely, and the next is recorded")
     func wrongSignature() throws {
         let served = try ServedPractice { $0.app.notificationURL = "http://127.0.0.1:1/" }
         let id = try TransactionID(try served.buy("pro.month").transaction ?? "")
@@ -176,7 +176,7 @@ struct StoreQuestionTests {
         #expect(try kept() != before)
     }
 
-    @Test("Wrong signatures strike answers by their rate, and by the seed alone")
+    @Test("Wrong signatures occur at their rate, and depend only on the seed")
     func rateOfWrongSignatures() throws {
         func codes() throws -> [String?] {
             let served = try ServedPractice()
@@ -265,7 +265,7 @@ struct StoreQuestionTests {
         return try JSON.read(try #require(Base64.url.decode(Array(part.utf8))))
     }
 
-    @Test("Asked about by any name, another customer's purchases change nothing")
+    @Test("Under any name, another customer's purchases change nothing")
     func foreignCustomer() throws {
         let served = try ServedPractice()
         let id = try TransactionID(try served.buy("coins.100", "u1").transaction ?? "")
@@ -300,7 +300,7 @@ struct StoreQuestionTests {
         #expect(try service.eventCount() == events)
     }
 
-    @Test("A customer's own purchases are recorded, by whatever name they are asked for")
+    @Test("A customer's own purchases are recorded, under any name")
     func ownPurchases() throws {
         let served = try ServedPractice()
         let coins = try TransactionID(try served.buy("coins.100").transaction ?? "")
@@ -316,7 +316,7 @@ struct StoreQuestionTests {
         #expect(results(all).sorted() == ["already_known", "recorded"])
     }
 
-    @Test("Pages that are too much together, or too slow together, are left")
+    @Test("Pages that are too large or too slow in total are abandoned")
     func bounded() throws {
         let blank = String(repeating: " ", count: 4_000_000)
         let large = try CannedStore { count, _ in
@@ -348,7 +348,7 @@ struct StoreQuestionTests {
         #expect(slow.count == 11)
     }
 
-    @Test("Pages that repeat or never end are left, and change nothing", arguments: [true, false])
+    @Test("Endless or repeating pages are abandoned, and change nothing", arguments: [true, false])
     func endless(_ repeats: Bool) throws {
         let served = try ServedPractice()
         let id = try TransactionID(try served.buy("pro.month").transaction ?? "")

@@ -27,7 +27,7 @@ struct StoreTroubleTests {
     }
 
     @Test(
-        "A store that fails, resets, stops in the middle, comes late or does not end is unavailable",
+        "A store that fails, resets, breaks off, is late or never ends is unavailable",
         arguments: [
             #"{"internal_error":1}"#, #"{"reset":1}"#, #"{"truncate":1}"#,
             #"{"slow":1,"slow_ms":2000}"#, #"{"endless":1}"#,
@@ -40,7 +40,7 @@ struct StoreTroubleTests {
     }
 
     @Test(
-        "An error that does not bear the API's own code is not the store's no",
+        "An error without the API's own code is not the store's refusal",
         arguments: [400, 404, 408, 421, 425, 451])
     func edge(_ status: Int) throws {
         let edge = try CannedStore { _, _ in
@@ -71,7 +71,7 @@ struct StoreTroubleTests {
         }
     }
 
-    @Test("A passing fault is passed over, of calls that may be repeated")
+    @Test("A temporary fault is retried for calls that may be repeated")
     func passing() throws {
         let store = try CannedStore { count, _ in
             count < 3
@@ -83,7 +83,7 @@ struct StoreTroubleTests {
         #expect(store.count == 3)
     }
 
-    @Test("What must not be done twice is asked once")
+    @Test("A call that must not be made twice is made once")
     func unrepeatable() throws {
         let store = try CannedStore { _, _ in Response(status: 500) }
         let asking = try Asking(store.url)
@@ -96,7 +96,7 @@ struct StoreTroubleTests {
     }
 
     @Test(
-        "An answer in a form that the API does not have is asked for again, and then told apart",
+        "An answer in an unknown form is requested again, and then has its own outcome",
         arguments: ["[]", "{}", #"{"signedTransactionInfo":7}"#])
     func unreadable(_ body: String) throws {
         let store = try CannedStore { _, _ in Response(status: 200, body: Array(body.utf8)) }
@@ -109,7 +109,7 @@ struct StoreTroubleTests {
     }
 
     @Test(
-        "What something else says in the store's place is no answer: the store is unavailable",
+        "An answer from something other than the store means that the store is unavailable",
         arguments: [
             (200, ""), (200, "not JSON"), (200, "<html>Sign in to continue</html>"),
             (200, "{\"signedTransa"), (204, ""), (206, "{}"), (304, ""),
@@ -120,7 +120,7 @@ struct StoreTroubleTests {
         #expect(store.count == 3)
     }
 
-    @Test("One page that cannot be read is asked for again", arguments: ["", "<html>", "{}", "7"])
+    @Test("An unreadable page is requested again", arguments: ["", "<html>", "{}", "7"])
     func readAgain(_ body: String) throws {
         let store = try CannedStore { count, _ in
             let answer = count == 1 ? body : #"{"signedTransactionInfo":"a.b.c"}"#
@@ -130,7 +130,7 @@ struct StoreTroubleTests {
         #expect(store.count == 2)
     }
 
-    @Test("A call whose answer says nothing was not done where something else answered")
+    @Test("A call without content in its answer was not done if something else answered")
     func done() throws {
         let report = ConsumptionReport(delivery: .delivered, hasSample: false)
         func trouble(_ body: String) throws -> StoreTrouble? {
@@ -143,7 +143,7 @@ struct StoreTroubleTests {
     }
 
     @Test(
-        "A 403 with a code refuses what was asked; one without a code does not take the key",
+        "A 403 with a code refuses the question; one without a code rejects the key",
         arguments: [("", nil), ("<html>", nil), (#"{"errorCode":4030004}"#, 4_030_004)])
     func forbidden(_ body: String, _ code: Int64?) throws {
         let store = try CannedStore { _, _ in Response(status: 403, body: Array(body.utf8)) }
@@ -154,7 +154,7 @@ struct StoreTroubleTests {
         }
     }
 
-    @Test("An answer beyond any size is cut off")
+    @Test("An oversized answer is cut off")
     func tooLarge() throws {
         let body = [UInt8](repeating: 0x20, count: 5 << 20)
         let store = try CannedStore { _, _ in Response(status: 200, body: body) }
@@ -165,7 +165,7 @@ struct StoreTroubleTests {
         #expect(detail.contains("larger"))
     }
 
-    @Test("A redirect is followed nowhere")
+    @Test("No redirect is followed")
     func redirect() throws {
         let other = try CannedStore { _, _ in Response(status: 200) }
         let url = other.url
@@ -195,7 +195,7 @@ struct StoreTroubleTests {
     }
 
     @Test(
-        "A pause that is absurd is no longer than a day, and one in seconds is one in seconds",
+        "An absurd pause lasts at most a day, and one in seconds is read as seconds",
         arguments: [("99999999999999999", 86_400), ("120", 120), ("x", 60), ("-5", 60)])
     func pauses(_ header: String, _ seconds: Int64) throws {
         let store = try CannedStore { _, _ in
@@ -209,7 +209,7 @@ struct StoreTroubleTests {
         #expect(abs(until.milliseconds - now.milliseconds - seconds * 1000) < 5000)
     }
 
-    @Test("A store that is away is unavailable, and one whose proof fails is untrusted")
+    @Test("An unreachable store is unavailable, and one whose proof fails is untrusted")
     func away() throws {
         let gone = try Asking("http://127.0.0.1:1")
         #expect(isUnavailable(gone.trouble(.transaction(id))))

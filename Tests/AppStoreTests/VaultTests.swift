@@ -35,7 +35,7 @@ struct VaultTests {
             .change(app, change, at: write, by: Actor("a"), now: now)
     }
 
-    @Test("What was kept comes back, and nothing of it stands in the table")
+    @Test("Stored credentials come back, and the table shows nothing of them")
     func kept() throws {
         defer { ledger.close() }
         let change = change
@@ -54,7 +54,7 @@ struct VaultTests {
         #expect(rest.secrets["shared_secret"] == nil && rest.secrets["key"] != nil)
     }
 
-    @Test("Under another key, or moved to another app, they stay shut")
+    @Test("Under another key, or moved to another app, credentials stay sealed")
     func shut() throws {
         defer { ledger.close() }
         try set(change, SecretKeyBytes(1))
@@ -79,7 +79,7 @@ struct VaultTests {
         }
     }
 
-    @Test("Set anew as a whole, they open again; in part, they are refused")
+    @Test("Replaced completely, credentials open again; a partial change is refused")
     func anew() throws {
         defer { ledger.close() }
         try set(change, SecretKeyBytes(1))
@@ -111,7 +111,7 @@ struct VaultTests {
         }
     }
 
-    @Test("What is no key, id or secret is refused by its name")
+    @Test("An invalid key, id or secret is refused by its name")
     func invalid() throws {
         defer { ledger.close() }
         let good = change
@@ -138,7 +138,7 @@ struct VaultTests {
         #expect(refused([:]) == nil)
     }
 
-    @Test("A store of the real world and a test clock do not go together")
+    @Test("A real store and a test clock exclude each other")
     func testClock() throws {
         defer { ledger.close() }
         let clock = TestClockTable(database.settings())
@@ -166,7 +166,7 @@ struct VaultTests {
         try set(here, SecretKeyBytes(1))
     }
 
-    @Test("Only this machine's own addresses stand in for the store")
+    @Test("Only this machine's own addresses can replace the store")
     func addresses() {
         for text in [
             "http://127.0.0.1", "http://127.0.0.1:0", "http://127.0.0.1:70000",
@@ -180,7 +180,7 @@ struct VaultTests {
         #expect(StoreAddress("http://[::1]:1")?.url == "http://[::1]:1")
     }
 
-    @Test("Credentials that are printed by mistake tell nothing")
+    @Test("Credentials that are printed by mistake reveal nothing")
     func printed() {
         let all = StoreCredentials().changed(by: change)
         for text in ["\(all)", "\(change)", "\(all as Any?)", "\([all])"] {

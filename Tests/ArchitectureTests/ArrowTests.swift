@@ -1,6 +1,6 @@
 import Testing
 
-@Suite("Arrows between the targets")
+@Suite("Dependencies between the targets")
 struct ArrowTests {
     /// What each target may import of this project. Arrows point inward; Core imports nothing.
     static let allowed: [String: Set<String>] = [
@@ -117,7 +117,7 @@ struct ArrowTests {
         }
     }
 
-    @Test("What plays a store is never linked into deed")
+    @Test("Code that imitates a store is never linked into deed")
     func noPlay() throws {
         var linked: Set<String> = ["deed"]
         var rest = linked

@@ -1,6 +1,6 @@
 import Testing
 
-@Suite("Calls that are not made")
+@Suite("Banned calls")
 struct BannedCallTests {
     /// Each word, and the targets that may use it all the same.
     static let banned: [(word: String, allowed: Set<String>, why: String)] = [
@@ -42,7 +42,7 @@ struct BannedCallTests {
         #expect(!codeOnly(file.text).contains("CLOCK_REALTIME"), "\(file) reads the clock")
     }
 
-    @Test("@unchecked Sendable stands only where the list says, with its reason")
+    @Test("@unchecked Sendable occurs only where the list says, with its reason")
     func uncheckedSendable() {
         let users = SourceTree.sources.filter { codeOnly($0.text).contains("@unchecked Sendable") }
         #expect(Set(users.map(\.path)) == Self.unchecked)

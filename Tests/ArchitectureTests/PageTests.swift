@@ -15,7 +15,7 @@ struct PageTests {
         }
     }
 
-    @Test("Each row of the page about thieves names the tests that show it, and they are there")
+    @Test("Each row of the page about thieves names existing tests")
     func thieves() throws {
         let page = SourceTree.root.appending(path: "docs/security.md")
         let text = try String(contentsOf: page, encoding: .utf8)
@@ -38,7 +38,7 @@ struct PageTests {
         #expect(named > 20)
     }
 
-    @Test("The page about auditing says of each table whether it is compared")
+    @Test("The page about auditing says for each table whether it is compared")
     func auditedTables() throws {
         func text(_ path: String) throws -> String {
             try String(contentsOf: SourceTree.root.appending(path: path), encoding: .utf8)

@@ -19,7 +19,7 @@ struct StatementTests {
             })
     }()
 
-    @Test("Each file is declared, under its own name, and something uses it")
+    @Test("Each file is declared under its own name, and something uses it")
     func used() throws {
         let list = try #require(SourceTree.sources.first { $0.path == "sql/SQL.swift" }).text
         let declared = list.matches(of: /let (\w+) = Statement\(\s*embedded: File\.(\w+)_sql\)/)
@@ -49,7 +49,7 @@ struct StatementTests {
     /// What moves events aside that are not of the log: `deed audit --quarantine`.
     private static let past: Set<String> = ["quarantineEvents"]
 
-    @Test("Only a committer sends what writes the log or a table that follows from it")
+    @Test("Only a committer sends statements that write the log or a table derived from it")
     func oneWayIn() throws {
         var writers = Set<String>()
         for (name, text) in Self.files {

@@ -40,7 +40,7 @@ struct StoreWordTests {
         }
     }
 
-    @Test("Each of these words is one that a store's own target has")
+    @Test("Each of these words occurs in a store's own target")
     func known() {
         let adapters: Set<String> = ["AppStore", "Evidence", "Practice"]
         let text = SourceTree.sources.filter { adapters.contains($0.target) }.map(\.text).joined()

@@ -6,7 +6,7 @@ import Testing
 
 @Suite("The database that the settings name")
 struct DatabaseTests {
-    @Test("A folder without a database is refused with the command that makes one")
+    @Test("A missing database is refused with the command that makes one")
     func missing() throws {
         let folder = try ScratchFolder()
         let settings = Settings(databaseURL: nil, dataFolder: folder.path)
@@ -18,7 +18,7 @@ struct DatabaseTests {
         ) { try Database(settings) }
     }
 
-    @Test("A database elsewhere is taken as it is, and no private one is begun beside it")
+    @Test("A database elsewhere is used as it is, without starting a private one")
     func elsewhere() throws {
         let folder = try ScratchFolder()
         let settings = Settings(databaseURL: "postgresql:///game", dataFolder: folder.path)
@@ -27,7 +27,7 @@ struct DatabaseTests {
         #expect(database.url == "postgresql:///game")
     }
 
-    @Test("A process that does one thing has one connection for each kind of work")
+    @Test("A process for one task has one connection for each kind of work")
     func modest() throws {
         let database = try Database(
             Settings(databaseURL: "postgresql:///game", dataFolder: "/nonexistent"))

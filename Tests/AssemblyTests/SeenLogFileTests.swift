@@ -38,7 +38,7 @@ final class SeenLogFileTests: Sendable {
         }
     }
 
-    @Test("What was kept is recalled, and nothing where nothing was")
+    @Test("Stored marks are recalled, and nothing if there are none")
     func kept() throws {
         #expect(try memory.recall(root, production) == nil)
         var whole = seen(5, of: production)
@@ -51,7 +51,7 @@ final class SeenLogFileTests: Sendable {
         #expect(try memory.recall(root, nil) == seen(6, of: nil))
     }
 
-    @Test("What was not synced is recalled, and no machine that lost its power is stopped by it")
+    @Test("Unsynced marks are recalled, and a power failure never blocks the machine")
     func recent() throws {
         #expect(memory.keep(seen(5, of: production), .synced) == nil)
         #expect(memory.keep(seen(6, of: production), .quick) == nil)
@@ -70,7 +70,7 @@ final class SeenLogFileTests: Sendable {
         #expect(try memory.recall(root, production) == accepted)
     }
 
-    @Test("Two who write at the same time keep what both have seen", arguments: [true, false])
+    @Test("Two simultaneous writers keep what both have seen", arguments: [true, false])
     func shared(isSynced: Bool) throws {
         let memory = memory
         #expect(memory.keep(seen(1, of: production), .synced) == nil)
@@ -84,7 +84,7 @@ final class SeenLogFileTests: Sendable {
         #expect(try files.count == 1)
     }
 
-    @Test("A copy of the log in another database is held against it, and has no say in it")
+    @Test("A copy of the log in another database is compared with it, and does not change it")
     func copied() throws {
         #expect(memory.keep(seen(5, of: production), .synced) == nil)
         // It lacks what was seen, so it has to be accepted; then it goes its own way.
@@ -97,7 +97,7 @@ final class SeenLogFileTests: Sendable {
     }
 
     @Test(
-        "A file that is damaged is not taken for nothing seen",
+        "A damaged file does not count as an empty one",
         arguments: ["", "{", #"{"root":null,"ends":[]}"#])
     func damaged(_ text: String) throws {
         #expect(memory.keep(seen(5, of: production), .synced) == nil)
@@ -117,7 +117,7 @@ final class SeenLogFileTests: Sendable {
         #expect(try memory.recall(root, production) == seen(6, of: production))
     }
 
-    @Test("A server is not worked with while what was seen cannot be recalled and is not given up")
+    @Test("A server is not used while the stored marks are unreadable and not given up")
     func notRecalled() throws {
         let database = try ScratchDatabase()
         let stream = try Stream.test("u1")

@@ -6,16 +6,16 @@ import Testing
 
 @testable import Assembly
 
-@Suite("How large a service is")
+@Suite("The size of a service")
 struct SettingsTests {
-    @Test("A time of day is taken, and anything else is not", arguments: ["03:00", "3 am"])
+    @Test("A time of day is accepted, and nothing else", arguments: ["03:00", "3 am"])
     func reconcileAt(_ text: String) {
         var settings = ServiceSettings()
         #expect(settings.reconcile(at: text) == (text == "03:00"))
         #expect((settings.reconcileAt != nil) == (text == "03:00"))
     }
 
-    @Test("A service that has descriptors for all keeps its connections, and says nothing")
+    @Test("A service with enough descriptors keeps its connections, and logs nothing")
     func enough() {
         let written = Mutex<[String]>([])
         var settings = ServiceSettings()
@@ -25,7 +25,7 @@ struct SettingsTests {
         #expect(written.withLock { $0 } == [])
     }
 
-    @Test("A service that cannot have descriptors for all serves fewer, and says what to raise")
+    @Test("A service without enough descriptors serves fewer, and says what to raise")
     func few() throws {
         let written = Mutex<[String]>([])
         var settings = ServiceSettings()

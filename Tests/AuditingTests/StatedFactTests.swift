@@ -10,7 +10,7 @@ struct StatedFactTests {
         $0.unknownKind = "Suite"
     }
 
-    @Test("Evidence explains the event that tells what it states, whichever way it came")
+    @Test("Evidence explains an event with its facts, in whatever form it came")
     func explains() {
         #expect(facts([Self.stated]).explain(facts([Self.stated])))
         var told = Self.stated
@@ -18,7 +18,7 @@ struct StatedFactTests {
         #expect(facts([Self.stated]).explain(facts([told])))
     }
 
-    @Test("and no event that tells more, less or something else")
+    @Test("and no event that says more, less or something else")
     func refutes() {
         var less = Self.stated
         less.unknownKind = nil

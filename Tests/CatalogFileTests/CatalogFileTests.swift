@@ -9,7 +9,7 @@ struct CatalogFileTests {
     static let example = URL(filePath: #filePath).deletingLastPathComponent()
         .appending(path: "../../docs/examples/catalog.json")
 
-    @Test("The example catalog has all four kinds and nothing that is not understood")
+    @Test("The example catalog has all four kinds and nothing unknown")
     func example() throws {
         let bytes = [UInt8](try Data(contentsOf: Self.example))
         let contents = try CatalogFile.read(bytes: bytes)
@@ -20,7 +20,7 @@ struct CatalogFileTests {
         #expect(contents.catalog.originalVersionRules.map(\.below) == ["2.0"])
     }
 
-    @Test("A catalog that was written is read back the same, and written again the same")
+    @Test("A written catalog reads back the same, and is written the same again")
     func roundTrip() throws {
         let catalog = try CatalogFile.read(bytes: [UInt8](try Data(contentsOf: Self.example)))
             .catalog
@@ -49,7 +49,7 @@ struct CatalogFileTests {
         #expect(one.catalog == other.catalog)
     }
 
-    @Test("Every problem is told at once, each with its path")
+    @Test("All problems are reported together, each with its path")
     func problems() throws {
         let json = try JSON.read(
             #"""
@@ -84,7 +84,7 @@ struct CatalogFileTests {
     }
 
     @Test(
-        "A number that cannot be is told with its range, and is the only thing wrong",
+        "An impossible number is reported with its range, and is the only problem",
         arguments: [
             ("9007199254740992", "is out of range"), ("0", "is out of range"),
             ("99999999999999999999", "is out of range"),
@@ -102,7 +102,7 @@ struct CatalogFileTests {
         )
     }
 
-    @Test("A level that is no number of 64 bits is told with its range")
+    @Test("A level that does not fit 64 bits is reported with its range")
     func levels() {
         let file = """
             {"products":[{"id":"a","kind":"auto_renewable","level":99999999999999999999,"entitlements":["x"]}]}
@@ -116,7 +116,7 @@ struct CatalogFileTests {
                 + "9223372036854775807")
     }
 
-    @Test("Where the only entitlement is refused, its list is not called empty too")
+    @Test("If the only entitlement is refused, its list is not reported as empty too")
     func refusedNotEmpty() {
         let file = """
             {"products":[{"id":"a","kind":"non_consumable","entitlements":[7]},
@@ -133,7 +133,7 @@ struct CatalogFileTests {
     }
 
     @Test(
-        "What is not a catalog at all is refused",
+        "Text that is no catalog at all is refused",
         arguments: [
             ("[]", "it is an array"), ("{}", "products is missing"), ("{", "it is not JSON"),
             (#"{"products":{}}"#, "products is an object"),
@@ -150,7 +150,7 @@ struct CatalogFileTests {
         "family_share":false,"duration":"P1M"}],"version":3}
         """#
 
-    @Test("A member that is not known is an error that names the nearest one")
+    @Test("An unknown member is an error that names the nearest one")
     func unknownMembers() throws {
         let error = #expect(throws: InvalidCatalog.self) {
             try CatalogFile.read(bytes: Array(Self.odd.utf8))
@@ -162,12 +162,12 @@ struct CatalogFileTests {
         #expect(error?.description.contains(#"the nearest is "family_shared""#) == true)
     }
 
-    @Test("A catalog in the log is read whatever members a later release wrote into it")
+    @Test("A catalog in the log is readable whatever members a later release added")
     func recorded() throws {
         #expect(try CatalogFile.recorded(JSON.read(Self.odd)).products.count == 1)
     }
 
-    @Test("A catalog in the log is read with whatever titles it was recorded")
+    @Test("A catalog in the log is readable with whatever titles it has")
     func recordedTitles() throws {
         let title = String(repeating: "x", count: 300) + "\u{0}"
         let json: JSON = ["products": [], "currencies": ["coins": ["title": .string(title)]]]
@@ -175,7 +175,7 @@ struct CatalogFileTests {
         #expect(throws: InvalidCatalog.self) { try CatalogFile.read(json) }
     }
 
-    @Test("What a product repeats and misses is told beside what else is wrong with it")
+    @Test("Repeated and missing parts of a product are reported with its other problems")
     func fragments() throws {
         let json = try JSON.read(
             #"""
@@ -196,7 +196,7 @@ struct CatalogFileTests {
     }
 
     @Test(
-        "Names that nothing declares are warned of where others are declared, and so are repeated ones"
+        "Undeclared names cause warnings if others are declared, and so do repeated ones"
     )
     func warnings() throws {
         func warnings(_ titles: String) throws -> [String] {

@@ -36,7 +36,7 @@ struct BalanceTests {
         #expect(state.entitlements(at: at(1), catalog: shop).all.isEmpty)
     }
 
-    @Test("A refund debits what was spent already, and its reversal credits it again")
+    @Test("A refund debits even what was spent, and its reversal credits it again")
     func refunded() throws {
         var state = CustomerState(recording: [facts([coins()])])
         for event in try state.decide(
@@ -68,7 +68,7 @@ struct BalanceTests {
     }
 
     @Test(
-        "The share of a refund is of all pieces together",
+        "The share of a refund applies to all pieces together",
         arguments: [(33_333, 201), (66_667, 100), (100_000, 0), (40_000, 180)] as [(Int64, Int64)])
     func sharePerQuantity(_ milliPercent: Int64, _ left: Int64) {
         let state = CustomerState(recording: [
@@ -81,7 +81,7 @@ struct BalanceTests {
         #expect(state.balance("coins") == left)
     }
 
-    @Test("A product that stands for others brings what they do, until all of them are taken back")
+    @Test("A product that stands for others gives what they do, until all are revoked")
     func items() {
         func bought(signed: Int64, _ items: [SoldItem]) -> TransactionFact {
             transaction("1", "anything", .consumable, at(0), signed: at(signed)) {
@@ -107,7 +107,7 @@ struct BalanceTests {
                 == ["refund.reversed", "balance.credited", "balance.credited"])
     }
 
-    @Test("A transaction that arrives refunded is credited and debited, and may be reversed")
+    @Test("A transaction that arrives refunded is credited and debited, and can be reversed")
     func refundedFirst() {
         var state = CustomerState()
         #expect(
@@ -119,7 +119,7 @@ struct BalanceTests {
         #expect(state.balance("coins") == 100)
     }
 
-    @Test("What was credited keeps the amount of its day")
+    @Test("A credit keeps the amount of its day")
     func catalogChange() {
         let richer = catalog([product("coins", .consumable(credits: [id("coins"): 500]))])
         var state = CustomerState(recording: [facts([coins()])])
@@ -131,7 +131,7 @@ struct BalanceTests {
         #expect(state.balance("coins") == 600)
     }
 
-    @Test("A product that the catalog learns of later is credited when its evidence comes again")
+    @Test("A product that the catalog learns later is credited when its evidence comes again")
     func lateCatalog() {
         var state = CustomerState()
         state.record(facts([coins()]), catalog: Catalog())
@@ -141,7 +141,7 @@ struct BalanceTests {
     }
 
     @Test(
-        "Amounts beyond every bound are held at it, without a trap",
+        "Amounts beyond a bound are clamped to it, without a trap",
         arguments: [
             (0, 0), (-3, 0), (10_000, 1_000_000), (.max, Balances.limit), (.min, 0),
         ] as [(Int64, Int64)])
@@ -153,7 +153,7 @@ struct BalanceTests {
         #expect(state.balance("coins") == 0)
     }
 
-    @Test("More than a balance can show is still counted right")
+    @Test("Sums above what a balance can show are still counted correctly")
     func wide() {
         var state = CustomerState()
         let count = 2000
@@ -165,7 +165,7 @@ struct BalanceTests {
         #expect(state.balance("coins") == Balances.limit)
     }
 
-    @Test("Spending needs the amount")
+    @Test("Spending needs a sufficient balance")
     func spending() throws {
         let state = CustomerState(recording: [facts([coins()])])
         #expect(
@@ -181,7 +181,7 @@ struct BalanceTests {
         }
     }
 
-    @Test("An adjustment may go below zero and never beyond the bounds")
+    @Test("An adjustment may go below zero, but never beyond the bounds")
     func adjusting() throws {
         var state = CustomerState(recording: [facts([coins()])])
         func adjust(_ amount: Int64) throws {

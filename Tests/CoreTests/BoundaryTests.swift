@@ -162,14 +162,14 @@ struct BoundaryTests {
             ], ["ended pro 31"]),
     ]
 
-    @Test("What is published of a life", arguments: examples)
+    @Test("The notices of a life", arguments: examples)
     func published(example: Example) {
         var life = PublishedLife()
         for step in example.steps { life.take(step) }
         #expect(life.notices == example.published)
     }
 
-    @Test("Of a project's boundaries none is lost, also where nothing looked for long")
+    @Test("None of a project's boundaries is lost, even if nothing checked for long")
     func firstLook() {
         var life = PublishedLife()
         life.take(.pass(1, Self.pass(1)))
@@ -228,7 +228,7 @@ struct BoundaryTests {
     ]
 
     @Test(
-        "Access that goes on without a gap names the end that it takes back", arguments: corrections
+        "Access that continues without a gap names the end it takes back", arguments: corrections
     )
     func corrects(_ example: (name: String, steps: [Step], isCorrection: Bool)) throws {
         var life = PublishedLife()
@@ -251,7 +251,7 @@ struct BoundaryTests {
         }
     }
 
-    @Test("A catalog that takes an entitlement away says what reads answer from then on")
+    @Test("A catalog that removes an entitlement publishes the answer from then on")
     func goneAnswer() throws {
         var life = PublishedLife(catalog: Self.selling(["pass"]))
         life.take(.pass(1, Self.pass(1)))

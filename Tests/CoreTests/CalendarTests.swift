@@ -19,7 +19,7 @@ struct CalendarTests {
     }
 
     @Test(
-        "A year that RFC 3339 has no room for is written with a sign, and only read on request",
+        "A year outside RFC 3339 is written with a sign, and only read on request",
         arguments: [
             (-62_167_219_200_001, "-000001-12-31T23:59:59.999Z"),
             (253_402_300_800_000, "+010000-01-01T00:00:00.000Z"),
@@ -44,7 +44,7 @@ struct CalendarTests {
     }
 
     @Test(
-        "What is not an instant is refused",
+        "Text that is no instant is refused",
         arguments: [
             "", "2026-11-20", "2026-11-20T19:21:00", "2026-13-01T00:00:00Z",
             "2026-02-29T00:00:00Z", "2026-11-20T24:00:00Z", "2026-11-20T23:59:60Z",
@@ -85,7 +85,7 @@ struct CalendarTests {
     }
 
     @Test(
-        "What is not a duration is refused",
+        "Text that is no duration is refused",
         arguments: [
             "", "P", "PT", "P1", "1D", "P1H", "P1DT", "P1D1M", "P1M1M", "P-1D", "P1.5D", "P0D",
             "PT1D", "p1d", "P99999999999D", "P1D ",
@@ -122,7 +122,7 @@ struct IdentifierTests {
     }
 
     @Test(
-        "What cannot be printed, is empty or too long is refused",
+        "Unprintable, empty and overlong texts are refused",
         arguments: [
             ("", .empty), ("a\u{0}", .unprintable), ("a\nb", .unprintable),
             ("a\u{7F}", .unprintable), ("a\u{85}b", .unprintable), ("\u{2028}", .unprintable),

@@ -37,7 +37,7 @@ struct ExplanationTests {
         #expect(explanation.ignored.map(\.cause) == [.consumable, .familySharingNotAllowed])
     }
 
-    @Test("The answer carries what a client needs beside access")
+    @Test("The answer has what a client needs besides access")
     func row() throws {
         let state = CustomerState(recording: [
             facts(
@@ -74,7 +74,7 @@ struct ExplanationTests {
                 == "yes active 5.0")
     }
 
-    @Test("Within a group the highest level that gives access is current")
+    @Test("In a group, the highest level that gives access is current")
     func current() {
         let state = CustomerState(recording: [
             facts([
@@ -93,7 +93,7 @@ struct ExplanationTests {
             state.subscriptions(at: at(30), catalog: shop).map(\.isActive) == [true, false, false])
     }
 
-    @Test("Runs are the same as answers at every boundary")
+    @Test("Runs agree with the answers at every boundary")
     func runs() {
         for (entitlement, runs) in story.runs(by: shop) {
             for day in -1...60 {
@@ -103,7 +103,7 @@ struct ExplanationTests {
         }
     }
 
-    @Test("A catalog change names what differs")
+    @Test("A catalog change names the differences")
     func changes() {
         let next = catalog(
             [
@@ -124,7 +124,7 @@ struct ExplanationTests {
         #expect(next.changes(from: next).isEmpty)
     }
 
-    @Test("A catalog change tells who would gain and lose what")
+    @Test("A catalog change shows who would gain and lose what")
     func gains() {
         let state = CustomerState(recording: [
             facts([transaction("1", "pro", .autoRenewable, at(0), to: at(30))])

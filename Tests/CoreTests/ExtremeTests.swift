@@ -35,7 +35,7 @@ struct ExtremeTests {
     }
 
     @Test(
-        "A chain of months keeps its own day, not the first one's",
+        "A chain of months counts from the first day, without shortening it",
         arguments: [(1, "2026-02-28T00:00:00.000Z"), (2, "2026-03-28T00:00:00.000Z")])
     func chain(_ count: Int, _ end: String) {
         let months = catalog([
@@ -56,7 +56,7 @@ struct ExtremeTests {
         instant("9999-12-31T23:59:59.999Z"), instant("1901-12-13T20:45:52Z"),
     ]
 
-    @Test("No instant in any place of any fact traps", arguments: ends, ends)
+    @Test("No instant in any place of any fact causes a trap", arguments: ends, ends)
     func anyInstant(_ one: Instant, _ other: Instant) throws {
         let taken = refund(at: other, .prorated, .unknown(.number(.max)), milliPercent: .max)
         var state = CustomerState(recording: [
@@ -93,7 +93,7 @@ struct ExtremeTests {
         }
     }
 
-    @Test("What no one has heard of yet is kept and changes no access")
+    @Test("Unknown words are kept and change no access")
     func unknownValues() {
         let strange = transaction("1", "pro", .autoRenewable, at(0), to: at(30)) {
             $0.ownership = .unknown("BORROWED")
@@ -117,7 +117,7 @@ struct ExtremeTests {
         #expect(state.purchase(purchaseID("1"))?.evidence.first?.effective == strange)
     }
 
-    @Test("A refund of an unknown extent is a whole one")
+    @Test("A refund of unknown extent is a full one")
     func unknownRefund() {
         let state = CustomerState(recording: [
             facts([
@@ -143,7 +143,7 @@ struct ExtremeTests {
         #expect(state.entitlements(at: at(1), catalog: shop)[id("pro")]?.isActive == false)
     }
 
-    @Test("A product that is not in the catalog unlocks nothing, and says so")
+    @Test("A product outside the catalog unlocks nothing, and is reported")
     func unknownProduct() {
         let state = CustomerState(recording: [
             facts([transaction("1", "mystery", nil, at(0), to: at(30))])

@@ -17,7 +17,7 @@ struct FeedCursorTests {
             place, turn: turn, givenAt: Instant(milliseconds: 1_795_202_460_000), losses: losses)
     }
 
-    @Test("What is written is read back, however large the places, and is never too long")
+    @Test("A written cursor reads back, however large its places, and is never too long")
     func roundTrip() throws {
         var random = SeededGenerator(seed: printedSeed(of: "cursors"))
         for bits in 0...63 {
@@ -50,13 +50,13 @@ struct FeedCursorTests {
         }
     }
 
-    @Test("A cursor of another project is told from a broken one")
+    @Test("Another project's cursor is distinguished from a broken one")
     func foreign() throws {
         let text = cursor([Int64](repeating: 5, count: 64)).text(for: try ProjectID("other"))
         #expect(throws: InvalidCursor.ofAnotherProject) { try FeedCursor(text, of: project) }
     }
 
-    @Test("Losses that were accepted are told from others, and from none")
+    @Test("Accepted losses are distinguished from others, and from none")
     func acceptances() throws {
         let (one, two) = (try AcceptanceID("ac_1"), try AcceptanceID("ac_2"))
         let all = [[], [one], [two], [one, two], [two, one]].map { AcceptedLosses($0) }
@@ -64,7 +64,7 @@ struct FeedCursorTests {
     }
 }
 
-@Suite("Types that a reader of the feed asks for")
+@Suite("The types in a reader's filter")
 struct FeedTypesTests {
     @Test("Names, families and changes are read from one list")
     func list() throws {
@@ -81,7 +81,7 @@ struct FeedTypesTests {
     }
 
     @Test(
-        "An unknown type is named with the nearest",
+        "An unknown type is refused with the nearest name",
         arguments: [
             ("purchase.mad", "purchase.made"), ("grants.*", "grant.*"),
             ("entitlement.end", "entitlement.ended"), ("purchase.made,acess.ended", "access.ended"),

@@ -29,7 +29,7 @@ struct GrantTests {
     }
 
     @Test(
-        "The union of all grants decides, and the run around the instant is told",
+        "The union of all grants decides, and the answer has the run around the instant",
         arguments: [
             Expected(
                 label: "one that lasts", grants: [Given(1, nil)], at: 5, isActive: true,
@@ -89,7 +89,7 @@ struct GrantTests {
         #expect(entitlements.nextChange == expected.nextChange.map(day), "\(expected.label)")
     }
 
-    @Test("Entitlements of different names have nothing to do with each other")
+    @Test("Entitlements with different names are independent")
     func names() throws {
         var state = try state(of: [Given(1, 3)])
         state.apply(.grantGiven(try given("vip", Given(2, 9), id: "g_vip")))
@@ -98,7 +98,7 @@ struct GrantTests {
         #expect(entitlements.all.map(\.isActive) == [false, true])
     }
 
-    @Test("However many entitlements there are, each is told once", arguments: [1, 7, 8, 9, 40])
+    @Test("Every entitlement is answered once, however many there are", arguments: [1, 7, 8, 9, 40])
     func many(count: Int) throws {
         var state = CustomerState()
         for (round, bounds) in [Given(1, 5), Given(5, 9)].enumerated() {
@@ -114,7 +114,7 @@ struct GrantTests {
         }
     }
 
-    @Test("A copy of a state keeps what it was when the other one changes")
+    @Test("A copy of a state keeps its value when the original changes")
     func copies() throws {
         let before = try state(of: [Given(1, 3)])
         var after = before

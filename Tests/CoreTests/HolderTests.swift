@@ -42,7 +42,7 @@ struct HolderTests {
         #expect(place(contact(by: nil), nil) == Placement(holder: unclaimed))
     }
 
-    @Test("What no customer claimed moves to the first who proves it")
+    @Test("An unclaimed purchase moves to the first customer who proves it")
     func claim() {
         let waiting = holder(unclaimed, [pro])
         #expect(place(contact(by: nil), waiting) == Placement(holder: unclaimed))
@@ -60,7 +60,7 @@ struct HolderTests {
     }
 
     @Test(
-        "The purchase goes to the customer whom its tokens name, no matter who brings it",
+        "The purchase goes to the customer whom its tokens name, whoever sends it",
         arguments: TransferPolicy.Rule.allCases)
     func named(rule: TransferPolicy.Rule) throws {
         let held = holder(anna, [pro])
@@ -74,7 +74,7 @@ struct HolderTests {
         #expect(place(contact(by: anna, token: anna), held, rule) == Placement(holder: anna))
     }
 
-    @Test("Another customer's evidence follows the policy, and is the holder's where it stays")
+    @Test("Another customer's evidence follows the policy; if it stays, it is the holder's")
     func policy() {
         let held = holder(anna, [pro])
         let move = moved(to: ben, anna, .transferred)
@@ -110,7 +110,7 @@ struct HolderTests {
         #expect(taker.purchase(purchaseID("1"))?.arrival?.from == anna)
     }
 
-    @Test("A moved purchase stays where it is until it has cooled down, and an admin may undo it")
+    @Test("A moved purchase stays until it has cooled down, and an admin may undo the move")
     func coolDown() throws {
         let giver = CustomerState(recording: [facts([pro])])
         var taker = CustomerState()
@@ -166,7 +166,7 @@ struct HolderTests {
         }
     }
 
-    @Test("A move that makes no sense is refused")
+    @Test("An impossible move is refused")
     func refused() {
         let giver = CustomerState(recording: [facts([pro])])
         #expect(throws: Refusal.purchaseUnknown(purchaseID("2"))) {

@@ -32,7 +32,7 @@ struct IntakeTests {
         code: reason.code, sentence: reason.sentence)
 
     @Test(
-        "The pause after a try grows by steps up to three hours",
+        "The pause after an attempt grows in steps up to three hours",
         arguments: [
             (1, 5), (2, 30), (3, 120), (4, 600), (5, 1800), (6, 3600), (7, 10_800), (8, 10_800),
             (1000, 10_800), (.max, 10_800),
@@ -47,20 +47,20 @@ struct IntakeTests {
         #expect(item.nextTry == Self.now.advanced(byMilliseconds: seconds * 900))
     }
 
-    @Test("Different jitter spreads what failed together")
+    @Test("Different jitter spreads items that failed together")
     func jitter() {
         let pauses = (0..<64).map { IntakeItem.pause(afterTries: 3, jitter: UInt16($0) << 10) }
         #expect(Set(pauses).count == 64)
     }
 
-    @Test("Somebody should look after about three quarters of an hour")
+    @Test("An operator should look after about three quarters of an hour")
     func alarm() {
         let tries = 1..<IntakeItem.alarmTries
         let waited = tries.reduce(0) { $0 + IntakeItem.pause(afterTries: $1, jitter: .max / 2) }
         #expect((40 * Self.minute...50 * Self.minute).contains(waited))
     }
 
-    @Test("An item that is taken comes back after its lease, later the more often that happened")
+    @Test("A taken item comes back after its lease, later each time")
     func lease() {
         func end(_ tries: Int64) -> Int64 {
             IntakeItem.leaseEnd(takenAt: Self.now, tries: tries).milliseconds
@@ -70,7 +70,7 @@ struct IntakeTests {
         #expect(end(5) > 29 * Self.minute && end(9) > 179 * Self.minute)
     }
 
-    @Test("The store's wish for a longer pause is followed, up to a day")
+    @Test("The store's request for a longer pause is followed, up to a day")
     func storesWish() {
         func nextTry(_ after: Int64) -> Int64? {
             let wanted = Self.now.advanced(byMilliseconds: after)
@@ -83,7 +83,7 @@ struct IntakeTests {
         #expect(nextTry(1_000 * 60 * Self.minute) == 24 * 60 * Self.minute)
     }
 
-    @Test("A verdict ends it, or says why it waits on")
+    @Test("A verdict ends the wait, or says why it continues")
     func verdicts() {
         let result = IntakeResult(purchase: "apple:1", transaction: "1", outcome: "recorded")
         let later = Self.now.advanced(byMilliseconds: 1)
@@ -96,7 +96,7 @@ struct IntakeTests {
         #expect(waiting.state.word == .waiting && waiting.reason == Self.reason)
     }
 
-    @Test("What waits or was refused can be settled or dropped, once")
+    @Test("A waiting or refused item can be settled or dropped, once")
     func ended() throws {
         let refused = tried(1).judged(.refused(Self.refusal), now: Self.now, jitter: 0)
         for item in [fresh, refused] {
@@ -115,7 +115,7 @@ struct IntakeTests {
         }
     }
 
-    @Test("A retry makes it due at once, as if it had just come, unless it is believed")
+    @Test("A retry makes it due at once, like a new one, unless it is believed")
     func retried() throws {
         let later = Self.now.advanced(byMilliseconds: Self.minute)
         let waiting = tried(9).judged(.tryAgain(Self.reason), now: Self.now, jitter: 0)

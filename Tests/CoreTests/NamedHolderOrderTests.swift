@@ -2,14 +2,14 @@ import Core
 import Histories
 import Testing
 
-@Suite("Whose purchases are, in random histories")
+@Suite("Who holds purchases, in random histories")
 struct NamedHolderOrderTests {
     private static let count = ConvergenceTests.count / 5
     private static let batchSize = 200
     private static let history = TokenHistory("h", from: at(0))
 
     @Test(
-        "In whatever order evidence, tokens and admins come, a purchase is with whom the page says",
+        "In any order of evidence, tokens and admins, the right customer holds a purchase",
         arguments: 0..<count / batchSize)
     func holders(batch: Int) throws {
         let first = ConvergenceTests.firstSeed + UInt64(batch * Self.batchSize)

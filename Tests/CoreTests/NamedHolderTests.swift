@@ -51,7 +51,7 @@ private struct Row: Sendable, CustomTestStringConvertible {
     }
 }
 
-@Suite("Whose a purchase is by its tokens")
+@Suite("The owner of a purchase by its tokens")
 struct NamedHolderTests {
     private static let rules: [TransferPolicy.Rule] = [.keep, .transferIfInactive, .transfer]
 
@@ -168,7 +168,7 @@ struct NamedHolderTests {
         try world.submit([facts([fact])], by: sender.map { .customer($0) } ?? .store)
     }
 
-    @Test("The one whom a token names gets it at once, though it moved a moment ago")
+    @Test("The customer whom a token names gets it at once, even right after a move")
     func noCoolDown() throws {
         var world = World(settings: ProjectSettings(transfer: .transfer))
         world.tokens[tokens[anna] ?? ""] = anna
@@ -181,7 +181,7 @@ struct NamedHolderTests {
         #expect(world.customer(ben).departures.last?.cause == .named(token))
     }
 
-    @Test("Coins that were credited stay; what credited none goes to the one whom the token names")
+    @Test("Credited coins stay; without a credit, they go to the customer whom the token names")
     func coins() throws {
         for (product, holder) in [("coins", ben), ("gold", anna)] {
             var world = World()
@@ -198,7 +198,7 @@ struct NamedHolderTests {
         }
     }
 
-    @Test("A token counts also where a newer statement about the transaction outweighs it")
+    @Test("A token counts even if a newer statement about the transaction outweighs it")
     func outweighed() throws {
         let early = transaction("0", "pro", .autoRenewable, at(0), to: at(30)) {
             $0.accountToken = tokens[anna]
@@ -217,7 +217,7 @@ struct NamedHolderTests {
         }
     }
 
-    @Test("Of one transaction with two tokens the one that the store stated last decides")
+    @Test("If one transaction has two tokens, the one that the store stated last decides")
     func restated() throws {
         let first = transaction("0", "pro", .autoRenewable, at(0), to: at(30)) {
             $0.accountToken = tokens[ben]
@@ -235,7 +235,7 @@ struct NamedHolderTests {
         }
     }
 
-    @Test("News about the renewal names a customer where no transaction does")
+    @Test("News about the renewal names a customer if no transaction does")
     func renewals() throws {
         var news = Facts()
         news.renewals = [renewal(of: "0", signed: at(1)) { $0.accountToken = tokens[ben] }]

@@ -4,7 +4,7 @@ import Testing
 @Suite("The nearest name")
 struct NearestTests {
     @Test(
-        "The nearest name takes the fewest changes, a swap of neighbours being one",
+        "The nearest name takes the fewest changes; a swap of neighbours is one change",
         arguments: [
             ("cions", ["lion", "coins"], "coins"), ("pro", ["pro"], "pro"),
             ("prO", ["plus", "pro"], "pro"), ("pro", ["xpro", "pr"], "xpro"),
@@ -15,14 +15,14 @@ struct NearestTests {
         #expect(Core.nearest(to: text, among: names) == expected)
     }
 
-    @Test("Of names as near, the first is named, and of none, none")
+    @Test("Among equally near names the first is suggested, and none if there are none")
     func ties() {
         #expect(Core.nearest(to: "abc", among: ["abx", "aby"]) == "abx")
         #expect(Core.nearest(to: "ab", among: []) == nil)
     }
 
     @Test(
-        "A name of which more than a third is different is no hint",
+        "A name that differs in more than a third is no suggestion",
         arguments: [
             ("zzz", "abc"), ("", "b"), ("version", "products"), ("gold", "goXX"), ("ab", "ax"),
         ])
@@ -30,7 +30,7 @@ struct NearestTests {
         #expect(Core.nearest(to: text, among: [name]) == nil)
     }
 
-    @Test("Ten thousand long names are compared in a moment", .timeLimit(.minutes(10)))
+    @Test("Ten thousand long names are compared quickly", .timeLimit(.minutes(10)))
     func bounded() {
         let long = String(repeating: "x", count: 200)
         let names = (0..<10_000).map { "\($0 % 10)\(long)\($0)" }

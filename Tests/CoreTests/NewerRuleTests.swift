@@ -3,7 +3,7 @@ import Histories
 import Testing
 
 /// What the store began to tell in 2025 and 2026. Days count from 1 January 2026.
-@Suite("The rules of access for what is newer")
+@Suite("The rules of access for newer things")
 struct NewerRuleTests {
     static let strangers: [WorkedExample] = [
         WorkedExample(
@@ -44,7 +44,7 @@ struct NewerRuleTests {
             [Boundary(at(8), "yes active 5.0", "no revoked -8.0")]),
     ]
 
-    @Test("What this release does not know", arguments: strangers)
+    @Test("Things that this release does not know", arguments: strangers)
     func stranger(_ example: WorkedExample) { example.check() }
 
     static let items: [WorkedExample] = [
@@ -120,6 +120,6 @@ struct NewerRuleTests {
         ]),
     ]
 
-    @Test("One product that stands for others", arguments: items)
+    @Test("A product that stands for others", arguments: items)
     func item(_ example: WorkedExample) { example.check() }
 }

@@ -21,7 +21,7 @@ struct NewsTests {
         state.purchases.flatMap(\.openRefundRequests).map(\.id.text)
     }
 
-    @Test("A refund that is asked for is told once, however often and by which signature it comes")
+    @Test("A requested refund is recorded once, however often and by whichever signature it comes")
     func asked() {
         var state = CustomerState(recording: [facts([coins])])
         let first = asked("n1", of: coins, on: 3)
@@ -34,7 +34,7 @@ struct NewsTests {
         #expect(state.answerBy == at(5, 12 * hour))
     }
 
-    @Test("It is open until the store says no, or takes the purchase back, in any order")
+    @Test("It is open until the store declines it or revokes the purchase, in any order")
     func decided() {
         let request = asked("n1", of: coins, on: 3)
         let declined = RefundFact(
@@ -54,7 +54,7 @@ struct NewsTests {
         #expect(open(refunded) == [])
     }
 
-    @Test("A no of before answers no request of after")
+    @Test("An earlier refusal does not answer a later request")
     func declinedBefore() {
         let declined = RefundFact(
             id("n1"), .declined, of: coins, signedAt: at(2), rank: .notification)
@@ -77,7 +77,7 @@ struct NewsTests {
         #expect(open(world.customer(id("ben"))) == ["n1"])
     }
 
-    @Test("Of coins what is left of the balance counts as left of the purchase")
+    @Test("For coins, the remaining balance counts as unused")
     func coinsUsed() throws {
         var state = CustomerState(recording: [facts([coins])])
         let request = asked("n1", of: coins, on: 3)
@@ -99,7 +99,7 @@ struct NewsTests {
     }
 
     @Test(
-        "Of a term the time that has passed counts, and what the catalog does not know is not known"
+        "For a term, the elapsed time counts; for an unknown product, nothing is known"
     )
     func others() {
         let season = transaction("1", "season", .nonRenewing, at(0))
@@ -119,7 +119,7 @@ struct NewsTests {
         #expect(told(level).report(by: reporting)?.delivery == .delivered)
     }
 
-    @Test("A consent that was taken back is told to each customer of the account, and once")
+    @Test("A withdrawn consent is recorded for each customer of the account, once")
     func consent() throws {
         let (anna, ben): (CustomerID, CustomerID) = (id("anna"), id("ben"))
         var news = Facts()
@@ -137,7 +137,7 @@ struct NewsTests {
         #expect(world.customer(ben).consents.count == 1)
     }
 
-    @Test("Where no customer of the account is known, it is told all the same")
+    @Test("It is recorded even if no customer of the account is known")
     func nobody() throws {
         var news = Facts()
         news.consents = [rescission("n1", signed: at(9))]

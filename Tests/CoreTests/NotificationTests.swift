@@ -337,7 +337,7 @@ struct NotificationTests {
     @Test("Beginnings", arguments: beginnings)
     func beginning(_ story: NotificationStory) { check(story) }
 
-    @Test("Renewals and what is to be renewed", arguments: renewals)
+    @Test("Renewals and the next renewal's product", arguments: renewals)
     func periods(_ story: NotificationStory) { check(story) }
 
     @Test("Failed renewals and ends", arguments: failures)
@@ -346,7 +346,7 @@ struct NotificationTests {
     @Test("Refunds and revocations", arguments: refunds)
     func revocations(_ story: NotificationStory) { check(story) }
 
-    @Test("All that changes no access", arguments: rest)
+    @Test("Everything that does not change access", arguments: rest)
     func others(_ story: NotificationStory) { check(story) }
 
     private func check(_ story: NotificationStory) {

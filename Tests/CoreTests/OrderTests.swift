@@ -63,7 +63,7 @@ struct OrderTests {
         #expect(state.settledOrder(of: id("1"), purchaseID("1")) == nil)
     }
 
-    @Test("What support settled by hand is not credited when its evidence comes")
+    @Test("A purchase that support settled by hand is not credited when its evidence comes")
     func settled() throws {
         var state = try opened()
         #expect(try close(&state, .stale) == ["order.closed"])
@@ -76,7 +76,7 @@ struct OrderTests {
         #expect(state.record(paid("2")) == ["purchase.made", "balance.credited"])
     }
 
-    @Test("An order is stale at its end, and a fulfilled or settled one stays so")
+    @Test("An order expires at its end, and a fulfilled or settled one stays so")
     func states() throws {
         var state = try opened()
         #expect(state.order(id("o1"))?.state(at: at(1, -1)) == .open)
@@ -93,7 +93,7 @@ struct OrderTests {
         #expect(settled.order(id("o1"))?.state(at: at(9)) == .settled)
     }
 
-    @Test("An order is waited for as long as it says, else as long as its project says")
+    @Test("An order waits as long as it says, or else as its project says")
     func lifetimes() throws {
         var state = CustomerState()
         let settings = ProjectSettings(orderLifetime: .days(3))
@@ -129,7 +129,7 @@ struct OrderTests {
 struct TokenTests {
     private let text = "6f0a4f0e-8a0e-4b43-9f5d-0d1b6c0f8a11"
 
-    @Test("A token is a UUID; its case tells nothing apart")
+    @Test("A token is a UUID; its case does not matter")
     func uuid() throws {
         #expect(AccountToken(text.uppercased()) == AccountToken(text))
         #expect(AccountToken(text.uppercased())?.text == text)
@@ -142,7 +142,7 @@ struct TokenTests {
         }
     }
 
-    @Test("A random token says that it is random, and keeps every other bit")
+    @Test("A random token has the right version, and keeps every other bit")
     func random() {
         #expect(
             AccountToken(random: [UInt8](repeating: 0xFF, count: 16)).text
@@ -151,7 +151,7 @@ struct TokenTests {
             AccountToken(random: [UInt8](0..<16)).text == "00010203-0405-4607-8809-0a0b0c0d0e0f")
     }
 
-    @Test("A token is registered once, also when it is an order's, and there is a limit")
+    @Test("A token is registered once, even if it is an order's, and there is a limit")
     func register() throws {
         let token = try #require(AccountToken(text))
         var state = CustomerState()

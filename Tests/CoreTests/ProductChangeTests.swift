@@ -106,7 +106,7 @@ struct ProductChangeTests {
             "upgraded", upgraded),
     ]
 
-    @Test("The former period ends when and as it should", arguments: changes, lengths)
+    @Test("The former period ends when and why it should", arguments: changes, lengths)
     func ends(_ change: Change, _ length: (name: String, milliseconds: Int64)) {
         func moment(_ share: Double) -> Instant {
             at(0).advanced(byMilliseconds: Int64((share * Double(length.milliseconds)).rounded()))
@@ -167,7 +167,7 @@ struct ProductChangeTests {
     }
 
     @Test(
-        "An upgrade between the charge for a renewal and its period takes the place of both",
+        "An upgrade between a renewal's charge and its period replaces both",
         arguments: lengths)
     func charged(_ length: (name: String, milliseconds: Int64)) {
         let end = at(0).advanced(byMilliseconds: length.milliseconds)
@@ -215,7 +215,7 @@ struct ProductChangeTests {
         }
     }
 
-    @Test("What the store said in an earlier period of minutes says nothing of the newest one")
+    @Test("The store's statement in an earlier short period says nothing about the newest one")
     func staleWord() {
         let minutes: Int64 = 60_000
         let state = CustomerState(recording: [
@@ -238,7 +238,7 @@ struct ProductChangeTests {
 
     /// Expected is what the store's pages say of each life, not what any fact comes to by our rules.
     @Test(
-        "Random lives by the store's pages, at production's and the sandbox's lengths",
+        "Random lives by the store's pages, with production's and the sandbox's lengths",
         arguments: 0..<20)
     func lives(batch: UInt64) {
         for seed in batch * 200..<batch * 200 + 200 {

@@ -5,7 +5,7 @@ import Testing
 @Suite("New ids")
 struct ProperFormTests {
     @Test(
-        "An id that could be taken for another one is no new id, and is told why",
+        "An id that could be confused with another is refused as new, with the reason",
         arguments: [
             ("a\u{202E}b", "U+202E"), ("a\u{2066}b", "U+2066"), ("a\u{200B}b", "U+200B"),
             ("a\u{200D}b", "U+200D"), ("\u{FEFF}a", "U+FEFF"), ("a\u{AD}b", "U+00AD"),
@@ -23,7 +23,7 @@ struct ProperFormTests {
     }
 
     @Test(
-        "Every script and plain text are fine",
+        "Every script and plain text is accepted",
         arguments: [
             "u1", "a b", "\u{E9}", "\u{AC00}", "日本", "مرحبا", "नमस्ते", "😀", "\u{E000}", "x\u{301}",
         ])
@@ -36,7 +36,7 @@ struct ProperFormTests {
         #expect(try Reason(new: "می\u{200C}خواهم").text.isEmpty == false)
     }
 
-    @Test("A new customer needs a proper id, and one that the log knows does not")
+    @Test("A new customer needs a proper id, and a known one does not")
     func customers() throws {
         let odd: CustomerID = id("e\u{301}")
         let stream = Stream(project: id("default"), environment: .production, customer: odd)

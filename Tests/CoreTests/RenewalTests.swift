@@ -220,7 +220,7 @@ struct RenewalTests {
     func commitment(_ example: Example) { ended(example) }
 
     @Test(
-        "One that ended does not renew unless a payment is retried", arguments: ends + lateRefunds)
+        "A subscription that ended renews only by a retried payment", arguments: ends + lateRefunds)
     func ended(_ example: Example) {
         let state = CustomerState(recording: [example.evidence])
         for (instant, expected) in example.answers {

@@ -2,7 +2,7 @@ import Core
 import Histories
 import Testing
 
-@Suite("Statements that bring no news")
+@Suite("Statements without news")
 struct RepeatedEvidenceTests {
     private func receipt(
         signed: Instant, until end: Instant = at(30), rank: Rank = .offlineReceipt
@@ -10,7 +10,7 @@ struct RepeatedEvidenceTests {
         transaction("1", "pro", .autoRenewable, at(0), to: end, signed: signed) { $0.rank = rank }
     }
 
-    @Test("A receipt that repeats an older or a newer one appends nothing")
+    @Test("A receipt that repeats an older or newer one appends nothing")
     func receipts() {
         for order in [[1, 2, 3], [3, 2, 1], [2, 3, 1], [2, 1, 3]] as [[Int64]] {
             var state = CustomerState()
@@ -19,7 +19,7 @@ struct RepeatedEvidenceTests {
         }
     }
 
-    @Test("A receipt with news appends it, also when it is the older one")
+    @Test("A receipt with news is appended, even if it is the older one")
     func news() {
         var state = CustomerState()
         state.record(facts([receipt(signed: at(9))]))
@@ -28,7 +28,7 @@ struct RepeatedEvidenceTests {
         #expect(state.record(facts([receipt(signed: at(7))])).isEmpty)
     }
 
-    @Test("When receipts were signed makes no difference between two states")
+    @Test("The signing times of receipts make no difference between two states")
     func equality() {
         var (one, other) = (CustomerState(), CustomerState())
         for day in [4, 2] as [Int64] { one.record(facts([receipt(signed: at(day))])) }
@@ -37,7 +37,7 @@ struct RepeatedEvidenceTests {
         #expect(one.purchases.hashValue == other.purchases.hashValue)
     }
 
-    @Test("An older signed statement, and a receipt beside it that came before, append nothing")
+    @Test("An older signed statement, and an earlier receipt next to it, append nothing")
     func signed() {
         let newest = transaction("1", "pro", .autoRenewable, at(0), to: at(30), signed: at(9))
         let older = transaction("1", "pro", .autoRenewable, at(0), to: at(30), signed: at(5))
@@ -53,7 +53,7 @@ struct RepeatedEvidenceTests {
     }
 
     @Test(
-        "The first receipt beside a signed statement is kept, once: it counts again when a newer statement ends earlier"
+        "A first receipt next to a signed statement is kept: a newer statement may end earlier"
     )
     func outlasting() {
         func signed(_ day: Int64, until end: Instant) -> TransactionFact {
@@ -73,7 +73,7 @@ struct RepeatedEvidenceTests {
         #expect(state.purchases.first?.evidence.first?.effective.expires == at(20))
     }
 
-    @Test("A newer signature on the same words is kept: a refund signed before it must not undo it")
+    @Test("A newer signature on the same words is kept, so that an older refund cannot undo it")
     func newer() {
         func signed(_ day: Int64) -> TransactionFact {
             transaction("1", "pro", .autoRenewable, at(0), to: at(30), signed: at(day))
@@ -95,7 +95,7 @@ struct RepeatedEvidenceTests {
         world.events.count { $0.event.type.name == name }
     }
 
-    @Test("A history that repeats what is known outdates a refund that was signed before it")
+    @Test("A history that repeats known facts outdates a refund signed before it")
     func history() throws {
         func level(_ day: Int64, _ rank: Rank) -> TransactionFact {
             transaction("1", "level2", .nonConsumable, at(0), signed: at(day)) { $0.rank = rank }
@@ -114,7 +114,7 @@ struct RepeatedEvidenceTests {
         }
     }
 
-    @Test("Of repeated histories the first is kept, and the first behind the end")
+    @Test("Among repeated histories the first is kept, and the first after the end")
     func bounded() throws {
         func period(_ day: Int64) -> TransactionFact {
             transaction("1", "pro", .autoRenewable, at(0), to: at(30), signed: at(day)) {

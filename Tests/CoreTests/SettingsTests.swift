@@ -33,7 +33,7 @@ struct SettingsTests {
         #expect(try project(set(game, .none)).sandboxApps(for: id("tester")).isEmpty)
     }
 
-    @Test("A change of an app leaves alone what it does not name, and can take its number away")
+    @Test("A change of an app keeps what it does not name, and can remove its number")
     func change() throws {
         let state = try project(
             {
@@ -50,7 +50,7 @@ struct SettingsTests {
                 == [.appSet(App(game, sandboxAccess: .all, receipts: .store))])
     }
 
-    @Test("A key adds what the operator allowed, by name or at large, and changes what is there")
+    @Test("A key adds what the operator allowed, by name or in general, and changes what exists")
     func allowed() throws {
         func byKey(_ state: ProjectState) throws -> [Event] {
             try state.set(game, AppChange(), of: project, by: .key)
@@ -76,7 +76,7 @@ struct SettingsTests {
                 == [.appSet(App(game, appleID: 7))])
     }
 
-    @Test("What the operator sets is allowed by that, also when the app is as it was")
+    @Test("The operator's own apps are allowed thereby, even without a change")
     func operatorAllows() throws {
         let added = try project().set(game, AppChange(), of: project, by: .operator)
         #expect(added == [.appAllowed(.app(game)), .appSet(App(game))])
@@ -88,7 +88,7 @@ struct SettingsTests {
         #expect(try removed.set(game, AppChange(), of: project, by: .key) == [.appSet(App(game))])
     }
 
-    @Test("Permissions have a limit, the form of new ids, and a project that is there")
+    @Test("Permissions have a limit, need proper new ids, and need an existing project")
     func allowances() throws {
         #expect(throws: Refusal.projectUnknown(project)) {
             try ProjectState().allow(.any, in: project)
@@ -119,7 +119,7 @@ struct SettingsTests {
         #expect(throws: Refusal.appUnknown(game.id)) { try state.remove(game) }
     }
 
-    @Test("Apps and listed customers have limits, and a project must be there")
+    @Test("Apps and listed customers have limits, and the project must exist")
     func limits() throws {
         #expect(throws: Refusal.projectUnknown(project)) {
             try ProjectState().set(game, AppChange(), of: project, by: .operator)
@@ -151,7 +151,7 @@ struct SettingsTests {
         )
     }
 
-    @Test("Restoring follows the rule for submissions until it has one of its own")
+    @Test("Restoring follows the rule for submissions until it has its own")
     func restore() throws {
         var state = try project({
             try $0.change(SettingsChange(transfer: .transferIfInactive), of: project)

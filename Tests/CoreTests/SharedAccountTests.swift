@@ -3,7 +3,7 @@ import Histories
 import Testing
 
 /// How many customers may hand in the app transaction of one account of the store.
-@Suite("Accounts of the store that customers share")
+@Suite("Store accounts that customers share")
 struct SharedAccountTests {
     private let names: [CustomerID] = ["anna", "ben", "carl", "dora", "emil"].map { id($0) }
 
@@ -23,7 +23,7 @@ struct SharedAccountTests {
         try world.submit([facts], by: .customer(customer)).first?.result
     }
 
-    @Test("The first three have it, one more is refused and has nothing, and those go on")
+    @Test("The first three have it, a fourth is refused without it, and the three continue")
     func first() throws {
         var world = world()
         let results = try names.map { try submit(installed(), of: $0, to: &world) }
@@ -38,7 +38,7 @@ struct SharedAccountTests {
     }
 
     @Test(
-        "Each account has its own customers, and an app transaction that names none is not counted")
+        "Each account has its own customers, and an app transaction without one is not counted")
     func apart() throws {
         var world = world(1)
         #expect(try submit(installed("account1"), of: names[0], to: &world) == .recorded)
@@ -50,7 +50,7 @@ struct SharedAccountTests {
         }
     }
 
-    @Test("Without a limit all have it; a limit that comes later counts who hands it in again")
+    @Test("Without a limit all have it; a later limit applies to whoever submits again")
     func later() throws {
         var open = world(nil)
         for name in names { #expect(try submit(installed(), of: name, to: &open) == .recorded) }
@@ -64,7 +64,7 @@ struct SharedAccountTests {
         #expect(try submit(installed(), of: id("fred"), to: &open) == .refused(.accountShared))
     }
 
-    @Test("A higher limit lets more in, and a lower one takes from none")
+    @Test("A higher limit lets more in, and a lower one takes it from no one")
     func changed() throws {
         var world = world(1)
         #expect(try submit(installed(), of: names[0], to: &world) == .recorded)
@@ -77,7 +77,7 @@ struct SharedAccountTests {
         }
     }
 
-    @Test("What else a submission brings is recorded, and its repetition is answered the same")
+    @Test("The rest of a submission is recorded, and its repetition gets the same answer")
     func beside() throws {
         var world = world(1)
         _ = try submit(installed(), of: names[0], to: &world)

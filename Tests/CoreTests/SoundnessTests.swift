@@ -31,7 +31,7 @@ struct SoundnessTests {
         }
     }
 
-    @Test("A run that looks at less takes nothing back, and is no run of the night")
+    @Test("A run that checks less clears nothing, and is no nightly run")
     func narrower() {
         var runs = Runs()
         #expect(runs.state.isSound == nil && runs.state.reconciledAt == nil)
@@ -45,7 +45,7 @@ struct SoundnessTests {
         #expect(runs.state.isSound == true && runs.state.reconciledAt == at(2))
     }
 
-    @Test("It is remembered also where a hundred narrower runs came behind")
+    @Test("The verdict is remembered even after a hundred narrower runs")
     func flushed() {
         var runs = Runs()
         runs.add(found: 1, in: .chain)
@@ -53,7 +53,7 @@ struct SoundnessTests {
         #expect(runs.state.isSound == false && runs.state.reconciledAt == at(1))
     }
 
-    @Test("A sample that misses a row which was not mended does not make it sound; a full run does")
+    @Test("A sample that misses an unrepaired row does not make it sound; a full run does")
     func samples() {
         var runs = Runs()
         runs.add(found: 2, mended: 1)
@@ -66,7 +66,7 @@ struct SoundnessTests {
         #expect(runs.state.isSound == true)
     }
 
-    @Test("What was found and mended is drift until the next sound run")
+    @Test("Repaired findings count as drift until the next sound run")
     func mended() {
         var runs = Runs()
         runs.add(found: 1, mended: 1)
@@ -75,7 +75,7 @@ struct SoundnessTests {
         #expect(runs.state.isSound == true)
     }
 
-    @Test("What could not be done is done by the next run without an error")
+    @Test("A failed step is done by the next run without an error")
     func errors() {
         var runs = Runs()
         runs.add(errors: ["subscriptions: the store refuses it"])

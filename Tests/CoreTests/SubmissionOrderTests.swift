@@ -181,9 +181,9 @@ extension AnyFact {
     }
 }
 
-@Suite("Submissions that are repeated")
+@Suite("Repeated submissions")
 struct RepeatedSubmissionTests {
-    @Test("The outcomes can be told from the events of the first time", arguments: 0..<300)
+    @Test("The outcomes can be derived from the events of the first time", arguments: 0..<300)
     func repeats(seed: UInt64) throws {
         var random = SeededGenerator(seed: seed)
         let (anna, ben): (CustomerID, CustomerID) = (id("anna"), id("ben"))

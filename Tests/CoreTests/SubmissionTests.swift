@@ -21,7 +21,7 @@ struct SubmissionTests {
         outcomes.map(\.result)
     }
 
-    @Test("Each purchase of each piece is answered by itself, with its newest transaction")
+    @Test("Each purchase of each piece is answered separately, with its newest transaction")
     func outcomes() throws {
         var world = World()
         let renewed = transaction("4", of: "1", "pro", .autoRenewable, at(30), to: at(60))
@@ -42,7 +42,7 @@ struct SubmissionTests {
         #expect(world.customer(anna).balance("coins") == 100)
     }
 
-    @Test("Evidence about no purchase has one outcome, and tells of the app")
+    @Test("Evidence about no purchase has one outcome, about the app")
     func noPurchase() throws {
         var world = World()
         let app = facts(apps: [installation("1.0", on: at(0))])
@@ -60,7 +60,7 @@ struct SubmissionTests {
         $0.previousOriginal = id("1")
     }
 
-    @Test("A purchase that goes on from another one is its holder's, no matter who tells of it")
+    @Test("A purchase that continues another belongs to its holder, whoever reports it")
     func previous() throws {
         var world = World()
         try world.submit([facts([pro])], by: .customer(anna))
@@ -94,7 +94,7 @@ struct SubmissionTests {
                 == [Interval(start: at(0), end: at(90))])
     }
 
-    @Test("The token of a purchase says more than the purchase from which it goes on")
+    @Test("A purchase's token outweighs the purchase that it continues")
     func previousAndToken() throws {
         var world = World()
         world.tokens[token.lowercased()] = ben
@@ -111,7 +111,7 @@ struct SubmissionTests {
         #expect(world.events.isEmpty)
     }
 
-    @Test("What carries a customer's token is theirs, and another sender hears no more than no")
+    @Test("Evidence with a customer's token is theirs, and another sender only learns of a refusal")
     func strangersToken() throws {
         var world = World()
         world.tokens[token.lowercased()] = anna
@@ -122,7 +122,7 @@ struct SubmissionTests {
         #expect(world.customer(ben).purchases.map(\.id) == [purchaseID("2")])
     }
 
-    @Test("One purchase that another customer holds hides none of the others")
+    @Test("A purchase that another customer holds hides none of the others")
     func mixed() throws {
         var world = World()
         try world.submit([facts([pro])], by: .customer(anna))
@@ -132,7 +132,7 @@ struct SubmissionTests {
         #expect(world.customer(ben).balance("coins") == 100)
     }
 
-    @Test("A true fact counts for the holder, no matter who sends it")
+    @Test("A true fact counts for the holder, whoever sends it")
     func refundByAnother() throws {
         var world = World()
         try world.submit([facts([coins])], by: .customer(anna))
@@ -145,7 +145,7 @@ struct SubmissionTests {
         #expect(world.customer(ben).version == 0)
     }
 
-    @Test("What the store tells before anybody claims it waits, and moves whole")
+    @Test("What the store reports before a claim waits, and moves completely")
     func unclaimed() throws {
         var world = World()
         try world.submit(
@@ -162,7 +162,7 @@ struct SubmissionTests {
         #expect(world.customer(.unclaimed(purchaseID("1"))).purchases.isEmpty)
     }
 
-    @Test("Restoring follows its own policy, and credits nothing anew")
+    @Test("Restoring follows its own policy, and credits nothing again")
     func restore() throws {
         var world = World(settings: ProjectSettings(transfer: .keep, restore: .transfer))
         try world.submit([facts([pro, coins])], by: .customer(anna))
@@ -179,7 +179,7 @@ struct SubmissionTests {
                 == [.refused(.movedRecently(until: at(1)))])
     }
 
-    @Test("Evidence of an order that support settled is answered as settled, once and again")
+    @Test("Evidence for an order that support settled is answered as settled, every time")
     func settled() throws {
         var world = World()
         let opened = OrderOpened(
@@ -196,7 +196,7 @@ struct SubmissionTests {
         #expect(world.customer(anna).balance("coins") == 0)
     }
 
-    @Test("An order that is named takes the first transaction of its product since it was opened")
+    @Test("A named order takes the first transaction of its product since it was opened")
     func namedOrder() throws {
         var world = World()
         world.now = at(2)
@@ -251,7 +251,7 @@ struct SubmissionTests {
         #expect(decision.items.map(\.index) == [5, 6, 7])
     }
 
-    @Test("A receipt of thousands of purchases is decided in a moment")
+    @Test("A receipt with thousands of purchases is decided quickly")
     func large() throws {
         var world = World()
         let count = 5000

@@ -48,7 +48,7 @@ struct TwoClockTests {
     }
 
     @Test(
-        "What was believed then, and what is right by what was known later",
+        "What was believed then, and what is right by later knowledge",
         arguments: [
             // At, known, entitlement, answer.
             (5, 0, "pro", "-"), (5, 1, "pro", "yes active 5.0"),
@@ -66,7 +66,7 @@ struct TwoClockTests {
         #expect(WorkedExample.text(answer) == expected)
     }
 
-    @Test("What is recorded at that very moment is known, and 1 ms before it is not")
+    @Test("A record at exactly that moment is known, and 1 ms earlier it is not")
     func boundary() throws {
         let history = try history()
         #expect(CustomerState(folding: history, known: at(1, -1)).version == 0)
@@ -74,7 +74,7 @@ struct TwoClockTests {
         #expect(CustomerState(folding: history).version == 4)
     }
 
-    @Test("The catalog is the one of that moment")
+    @Test("The catalog is that of the moment")
     func catalogOfThen() throws {
         let history = [
             try recorded(

@@ -15,7 +15,7 @@ struct Base64Tests {
     }
 
     @Test(
-        "Texts that are not strict are refused",
+        "Non-strict texts are refused",
         arguments: [
             "A", "AA", "AAA", "AB==", "AAB=", "=", "==", "====", "A===", "AA=A", "AAAA=",
             "AAAA====", "AA A", "AAA\n", "AA-_", "AAA\u{FF}",
@@ -31,7 +31,7 @@ struct Base64Tests {
         #expect(Base64.url.decode(Array(text.utf8)) == nil)
     }
 
-    @Test("Whatever is read is written again as it was, in both alphabets")
+    @Test("Whatever is read is written again unchanged, in both alphabets")
     func oneText() {
         let seed = printedSeed(of: "base64")
         var random = SeededGenerator(seed: seed)

@@ -43,7 +43,7 @@ struct DigestTests {
     }
 
     @Test(
-        "What is not a digest is not read as one",
+        "Text that is no digest is not read as one",
         arguments: ["", "00", String(repeating: "0", count: 62), String(repeating: "0", count: 66)]
             + ["0x" + String(repeating: "0", count: 62), String(repeating: "é", count: 64)])
     func notADigest(_ text: String) {
@@ -69,7 +69,7 @@ struct DigestTests {
         #expect(isEqualInConstantTime([], []))
     }
 
-    @Test("Random bytes come in the number asked for, never twice the same")
+    @Test("Random bytes come in the requested number, and never twice the same")
     func random() {
         let draws = Set((0..<100).map { _ in randomBytes(16) })
         #expect(draws.count == 100)

@@ -8,7 +8,7 @@ struct SealingTests {
         try #require(SecretKey([UInt8](repeating: byte, count: 32)))
     }
 
-    @Test("What is sealed opens with the key, for its place, and in no other way")
+    @Test("A sealed text opens only with its key and for its place")
     func sealing() throws {
         let (key, place) = (try key(1), Array("place".utf8))
         for text in [[], [1], [UInt8](repeating: 7, count: 5000)] as [[UInt8]] {
@@ -27,7 +27,7 @@ struct SealingTests {
         #expect(key.open([UInt8](repeating: 0, count: 27), for: place) == nil)
     }
 
-    @Test("A signature is believed by who has the key's other half, and only over that text")
+    @Test("A signature is valid only under the matching public key, and only over that text")
     func signing() throws {
         let minted = MintedKey(.p256)
         let key = try #require(SigningKey(pem: Array(minted.pem.utf8)))
@@ -38,7 +38,7 @@ struct SealingTests {
         }
     }
 
-    @Test("Only a key of P-256 in PEM is one")
+    @Test("Only a P-256 key in PEM is accepted")
     func keys() {
         #expect(SigningKey(pem: []) == nil)
         #expect(SigningKey(pem: Array("-----BEGIN PRIVATE KEY-----".utf8)) == nil)

@@ -54,7 +54,7 @@ extension ProgramTests {
         }
 
         @Test(
-            "A checkpoint shows what was cut off with care; its key is made on first use, for its owner only"
+            "A checkpoint shows a careful cut; its key is made on first use, for its owner only"
         )
         func checkpoint() throws {
             let file = folder.file("checkpoint")
@@ -71,7 +71,7 @@ extension ProgramTests {
             #expect(json["findings"]?.array?.first?["column"]?.string == "head")
         }
 
-        @Test("A checkpoint that was changed, or signed with another key, is refused by name")
+        @Test("A changed checkpoint, or one signed with another key, is refused by name")
         func forgedCheckpoint() throws {
             let file = folder.file("checkpoint")
             _ = try deed.run(["checkpoint", "--out", file] + key)
@@ -90,7 +90,7 @@ extension ProgramTests {
             #expect(nothing.code == 2 && nothing.errors.contains("cannot be read"))
         }
 
-        @Test("To verify, no key is made: a checkpoint whose key is gone says so")
+        @Test("Verifying makes no key: a checkpoint whose key is gone says so")
         func keyGone() throws {
             let file = folder.file("checkpoint")
             _ = try deed.run(["checkpoint", "--out", file] + key)
@@ -100,7 +100,7 @@ extension ProgramTests {
             #expect(!FileManager.default.fileExists(atPath: folder.file("secret.key")))
         }
 
-        @Test("A checkpoint of a log whose end does not fit is refused")
+        @Test("A checkpoint of a log with a wrong end is refused")
         func uncheckable() throws {
             try database.run(
                 """
@@ -110,7 +110,7 @@ extension ProgramTests {
             #expect(try deed.run(["checkpoint"] + key).errors.contains("run: deed audit"))
         }
 
-        @Test("A key that others may read is refused, and so is one that is damaged")
+        @Test("A key that others may read is refused, and so is a damaged one")
         func keyFile() throws {
             _ = try deed.run(["checkpoint"] + key)
             try FileManager.default.setAttributes(
@@ -125,7 +125,7 @@ extension ProgramTests {
         }
 
         @Test(
-            "From its mark on, an audit reads only what is new, and keeps no mark of a log that was changed"
+            "From its mark on, an audit reads only new events, and stores no mark of a changed log"
         )
         func sinceMark() throws {
             let mark = ["--since-mark", "--data-dir", folder.path]
@@ -145,7 +145,7 @@ extension ProgramTests {
         }
 
         @Test(
-            "An event beyond the head is named, moved aside with a record, and in no one's way afterwards"
+            "An event beyond the head is named, moved aside with a record, and no longer blocks"
         )
         func quarantine() throws {
             let shard = try Stream.test("u1").shard.number
@@ -183,7 +183,7 @@ extension ProgramTests {
         }
 
         @Test(
-            "What was changed of the schema past its migrations is named, and ends the audit with 1",
+            "A schema change beyond the migrations is named, and the audit ends with 1",
             arguments: [
                 (
                     "drop trigger events_only_grow on deed.events", "deed.events",
@@ -228,7 +228,7 @@ extension ProgramTests {
             #expect(told.errors.contains("deed migrate changed it"))
         }
 
-        @Test("After a change of the schema no mark is kept")
+        @Test("After a change of the schema no mark is stored")
         func schemaAndMark() throws {
             try database.run("drop trigger events_only_grow on deed.events")
             let audit = try deed.run(["audit", "--since-mark", "--data-dir", folder.path] + key)
@@ -236,7 +236,7 @@ extension ProgramTests {
             #expect(!FileManager.default.fileExists(atPath: folder.file("audit.mark")))
         }
 
-        @Test("The service's own login may not move anything aside, nor read what was")
+        @Test("The service's own login may neither move anything aside nor read what was")
         func quarantineAsService() throws {
             for statement in [
                 "delete from deed.events where seq > 1", "select from deed.quarantined_events",

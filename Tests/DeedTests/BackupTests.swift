@@ -19,7 +19,7 @@ extension ProgramTests {
         }
 
         @Test(
-            "A database elsewhere comes back from its dump with its logins' rights, and is proven")
+            "A dump restores an external database with its logins' rights, and is proven")
         func outside() throws {
             let analyst = try TestLogin()
             let source = try ScratchDatabase(migrated: false)
@@ -50,7 +50,7 @@ extension ProgramTests {
         }
 
         @Test(
-            "A private database moves to a server of its own with all that was granted, and makes no superuser"
+            "A private database moves to its own server with all grants, and makes no superuser"
         )
         func movedOut() throws {
             let deed = try Installation()
@@ -82,7 +82,7 @@ extension ProgramTests {
         }
 
         @Test(
-            "Where more was seen than the dump holds, each line of the restore runs up to the last, until that is accepted"
+            "If more was seen than the dump has, the restore stops at its last line until accepted"
         )
         func seenMore() throws {
             let source = try ScratchDatabase(migrated: false)
@@ -114,7 +114,7 @@ extension ProgramTests {
             #expect(status.code == 0, "\(status.errors)")
         }
 
-        @Test("A private database comes back into a new folder while nothing else uses that")
+        @Test("A private database is restored into a new folder while nothing else uses it")
         func newFolder() throws {
             let deed = try Installation()
             #expect(try deed.run("migrate").code == 0)

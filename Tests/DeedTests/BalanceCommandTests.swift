@@ -12,7 +12,7 @@ final class BalanceCommandTests {
         deed = try Installation(database)
     }
 
-    @Test("A balance is adjusted up and down, shown, and tells how it came to be")
+    @Test("A balance is adjusted up and down, shown, and lists its movements")
     func balances() throws {
         #expect(
             try deed.run(

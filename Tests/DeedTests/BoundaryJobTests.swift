@@ -63,7 +63,7 @@ extension ProgramTests {
         }
 
         @Test(
-            "Two services, one that is killed, and the nightly run publish reminders and ends in time, each once"
+            "Two services, one of them killed, and the nightly run publish notices on time, once"
         )
         func together() throws {
             let database = try ScratchDatabase()

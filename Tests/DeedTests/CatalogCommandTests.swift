@@ -57,7 +57,7 @@ final class CatalogCommandTests {
     }
 
     @Test(
-        "A file may begin with a mark of its encoding; where it is no JSON, line and column are told"
+        "A file may begin with an encoding mark; for bad JSON, line and column are shown"
     )
     func encodings() throws {
         let text = try String(contentsOfFile: Self.example, encoding: .utf8)
@@ -72,7 +72,7 @@ final class CatalogCommandTests {
     }
 
     @Test(
-        "New ids that two people could take for one another are all named by their paths, by each command"
+        "Each command names all confusable new ids by their paths"
     )
     func improper() throws {
         let file = try folder.write(
@@ -93,7 +93,7 @@ final class CatalogCommandTests {
         #expect(try version() == 0)
     }
 
-    @Test("What is shown can be applied; a dry run and the same catalog write nothing")
+    @Test("The shown change can be applied; a dry run and the same catalog write nothing")
     func apply() throws {
         #expect(try deed.run("catalog", "show").code == 1)
         #expect(try deed.run("project", "create", "default").code == 0)
@@ -115,7 +115,7 @@ final class CatalogCommandTests {
         #expect(try version() == 1)
     }
 
-    @Test("Who would lose is shown, and a catalog that changed meanwhile is left alone")
+    @Test("Losers are shown, and a catalog that changed meanwhile is left alone")
     func diff() throws {
         #expect(try deed.run("project", "create", "default").code == 0)
         let old = try folder.write(#"{"products":[]}"#, to: "old")
@@ -170,7 +170,7 @@ final class CatalogCommandTests {
         #expect(never.output.contains(" never held vip.\n"))
     }
 
-    @Test("A service brings what other programs read to a catalog that came over HTTP")
+    @Test("A service brings other programs' rows to a catalog that came over HTTP")
     func projected() throws {
         let service = try deed.serve()
         let key = try deed.makeKey()

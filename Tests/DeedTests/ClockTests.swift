@@ -5,7 +5,7 @@ import Testing
 import Threading
 
 extension ProgramTests {
-    @Suite("Clocks that are wrong", .serialized, .timeLimit(.minutes(3)))
+    @Suite("Wrong clocks", .serialized, .timeLimit(.minutes(3)))
     struct WrongClocks {
         private let installation: Installation
         private let database: ScratchDatabase
@@ -51,7 +51,7 @@ extension ProgramTests {
                     """) == 0)
         }
 
-        @Test("One that is some seconds ahead is warned of, and writes")
+        @Test("A clock some seconds ahead causes a warning, and the instance writes")
         func seconds() throws {
             let clock = try FakeClock("+7")
             defer { withExtendedLifetime(clock) {} }

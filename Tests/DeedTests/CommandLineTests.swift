@@ -6,7 +6,7 @@ import Testing
 extension ProgramTests {
     @Suite("Flags, folders and certificates", .serialized, .timeLimit(.minutes(2)))
     struct CommandLine {
-        @Test("What looks like a flag is a value where a value stands")
+        @Test("A value may look like a flag")
         func values() throws {
             let database = try ScratchDatabase()
             let installation = try Installation(database)
@@ -21,7 +21,7 @@ extension ProgramTests {
             #expect(try database.number(grants) == 3)
         }
 
-        @Test("Behind two dashes nothing is a flag")
+        @Test("After two dashes nothing is a flag")
         func dashes() throws {
             let installation = try Installation(try ScratchDatabase())
             _ = try installation.makeKey()
@@ -36,7 +36,7 @@ extension ProgramTests {
             #expect(refused.errors.contains("unexpected argument: --json"))
         }
 
-        @Test("Two names in bytes that are no UTF-8 do not become one")
+        @Test("Two names in invalid UTF-8 do not become one")
         func bytes() throws {
             let folder = try ScratchFolder()
             let program = "exec \(Installation.program) customer show \"$(printf 'M\\374ller')\""
@@ -48,7 +48,7 @@ extension ProgramTests {
             #expect(errors.contains("not UTF-8"), "\(errors)")
         }
 
-        @Test("Help is given, and JSON when it is asked for, beside a mistake too")
+        @Test("Help is given, and JSON if requested, even with a mistake")
         func mistakes() throws {
             let installation = try Installation(try ScratchDatabase())
             let help = try installation.run("grant", "--nonsense", "--help")
@@ -59,7 +59,7 @@ extension ProgramTests {
             #expect(refused.errors.contains(#"{"error":{"code":"usage""#), "\(refused.errors)")
         }
 
-        @Test("The version is told, alone and with the help")
+        @Test("The version is shown, alone and with the help")
         func version() throws {
             let installation = try Installation(url: "")
             let version = try installation.run("--version")
@@ -69,7 +69,7 @@ extension ProgramTests {
             #expect(help.contains(version.output.dropLast()))
         }
 
-        @Test("A customer is named once")
+        @Test("A customer may be named once")
         func named() throws {
             let installation = try Installation(try ScratchDatabase())
             let refused = try installation.run("customer", "show", "u1", "--customer", "u2")
@@ -90,7 +90,7 @@ extension ProgramTests {
         }
 
         @Test(
-            "A command that only asks or changes makes no database where there is none",
+            "A command that only reads or changes makes no missing database",
             arguments: [
                 ["customer", "show", "u1"], ["project", "list"], ["audit"], ["key", "list"],
                 ["status"], ["migrate", "--dry-run"], ["key", "create", "--role", "reader"],
@@ -104,7 +104,7 @@ extension ProgramTests {
             #expect(!FileManager.default.fileExists(atPath: installation.dataFolder))
         }
 
-        @Test("The server is found ready behind a certificate of whatever name")
+        @Test("The server is found ready behind a certificate with any name")
         func ready() throws {
             let scratch = try ScratchFolder()
             let (certificate, key) = try scratch.makeCertificate("own", name: "deed.example.com")

@@ -35,7 +35,7 @@ extension ProgramTests {
         }
 
         @Test(
-            "Wrong usage is told in a sentence on standard error, with exit code 2",
+            "Wrong usage gets a sentence on standard error, with exit code 2",
             arguments: [
                 "", "nonsense", "--nonsense", "project", "project nonsense", "project create",
                 "project create a b", "key create", "key create --role king", "key revoke",
@@ -67,7 +67,7 @@ extension ProgramTests {
             #expect(!refused.errors.contains("deed_admin_secret"))
         }
 
-        @Test("A database that cannot be reached is a fault, with exit code 3")
+        @Test("An unreachable database is a fault, with exit code 3")
         func fault() throws {
             let installation = try Installation()
             for command in [["project", "list"], ["migrate"], ["status"], ["audit"]] {
@@ -92,7 +92,7 @@ extension ProgramTests {
             }
         }
 
-        @Test("A project is created once, or found where that is good enough")
+        @Test("A project is created once, or found if that is enough")
         func projects() throws {
             let installation = try Installation(try ScratchDatabase())
             let first = try installation.run("project", "create", "game", "--json")
@@ -106,7 +106,7 @@ extension ProgramTests {
             #expect(try list.json["projects"]?.array?.map { $0["project"]?.string } == ["game"])
         }
 
-        @Test("A key opens a running service at once, and is useless a second after it was revoked")
+        @Test("A key works at once on a running service, and stops a second after its revocation")
         func keys() throws {
             let installation = try Installation(try ScratchDatabase())
             #expect(try installation.run("project", "create", "default").code == 0)
@@ -128,7 +128,7 @@ extension ProgramTests {
             #expect(try installation.run("key", "revoke", "k_none").code == 1)
         }
 
-        @Test("A grant is given, shown, revoked and told about")
+        @Test("A grant is given, shown, revoked and listed in the events")
         func grants() throws {
             let installation = try Installation(try ScratchDatabase())
             let key = try installation.makeKey("reader")
@@ -166,7 +166,7 @@ extension ProgramTests {
             #expect(page.output.contains("--after 1"))
         }
 
-        @Test("What is not there is refused with exit code 1, and nothing is written")
+        @Test("A missing thing is refused with exit code 1, and nothing is written")
         func refused() throws {
             let database = try ScratchDatabase()
             let installation = try Installation(database)
@@ -183,7 +183,7 @@ extension ProgramTests {
             #expect(try database.number("select count(*) from deed.events") == 0)
         }
 
-        @Test("The status tells of database, schema and server")
+        @Test("The status shows database, schema and server")
         func status() throws {
             let installation = try Installation(try ScratchDatabase())
             let service = try installation.serve()
@@ -198,7 +198,7 @@ extension ProgramTests {
             #expect(try old.run("status").code == 1)
         }
 
-        @Test("An audit finds what somebody changed behind the log's back")
+        @Test("An audit finds changes made without Deed")
         func audit() throws {
             let database = try ScratchDatabase()
             let installation = try Installation(database)

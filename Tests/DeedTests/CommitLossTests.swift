@@ -11,7 +11,7 @@ import TestSupport
 import Testing
 
 extension ProgramTests {
-    @Suite("A line to the database that loses commits", .serialized, .timeLimit(.minutes(3)))
+    @Suite("A database connection that loses commits", .serialized, .timeLimit(.minutes(3)))
     struct CommitLoss {
         private static let rounds = 4
         private static let coins: Int64 = 1000
@@ -43,7 +43,7 @@ extension ProgramTests {
         }
 
         @Test(
-            "What is answered is there once, and asked again is answered the same",
+            "An answered write exists once, and a repetition gets the same answer",
             arguments: PostgresProxy.Loss.allCases)
         func writes(_ loss: PostgresProxy.Loss) throws {
             var client = try APIClient(key: key)
@@ -140,7 +140,7 @@ extension ProgramTests {
         }
 
         @Test(
-            "What is decided by hand about queued evidence is done once",
+            "A decision about queued evidence is carried out once",
             arguments: PostgresProxy.Loss.allCases, ["settle", "drop"])
         func queue(_ loss: PostgresProxy.Loss, _ verb: String) throws {
             let item = try queued()

@@ -72,7 +72,7 @@ extension ProgramTests {
             print("\(count) answers meanwhile, the slowest after \(slowest) ms")
         }
 
-        @Test("Where the system allows few descriptors, fewer are served, and the rest goes on")
+        @Test("If the system allows few descriptors, fewer clients are served, and the rest works")
         func fewDescriptors() throws {
             let database = try ScratchDatabase()
             let key = try Installation(database).makeKey()

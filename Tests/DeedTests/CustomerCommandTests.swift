@@ -16,7 +16,7 @@ extension ProgramTests {
             installation = try Installation(try ScratchDatabase())
         }
 
-        @Test("It shows all that the API answers about a customer, as JSON and as sections")
+        @Test("It shows everything that the API answers, as JSON and as sections")
         func whole() throws {
             let key = try installation.makeKey("backend")
             for command in [
@@ -45,7 +45,7 @@ extension ProgramTests {
             }
         }
 
-        @Test("A customer of whom nothing is known is said to be unknown")
+        @Test("An unknown customer is reported as unknown")
         func unknown() throws {
             _ = try installation.makeKey()
             let shown = try installation.run("customer", "show", "nobody")
@@ -60,7 +60,7 @@ extension ProgramTests {
             #expect(try json.json["orders"] == [])
         }
 
-        @Test("Whose nothing it is, and in which environment, is said")
+        @Test("An empty answer names the customer and the environment")
         func nothing() throws {
             _ = try installation.makeKey()
             #expect(
@@ -72,7 +72,7 @@ extension ProgramTests {
                 moved.errors.contains("in the requested environment; see: deed customer show"))
         }
 
-        @Test("What would turn the text of a terminal around is shown by its name")
+        @Test("Characters that change a terminal's text direction are shown by name")
         func directions() throws {
             _ = try installation.makeKey()
             let shown = try installation.run("customer", "show", "a\u{202E}b")
@@ -82,9 +82,9 @@ extension ProgramTests {
         }
     }
 
-    @Suite("What errors advise")
+    @Suite("Advice in errors")
     struct Advice {
-        @Test("Every command that a text names is one that there is")
+        @Test("Every command in a text exists")
         func commands() throws {
             let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
                 .deletingLastPathComponent().deletingLastPathComponent()

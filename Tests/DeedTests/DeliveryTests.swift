@@ -6,7 +6,7 @@ extension ProgramTests {
     @Suite("Deliveries to two services", .timeLimit(.minutes(2)))
     struct Deliveries {
         @Test(
-            "A life in twelve steps, shuffled, repeated and to two processes at once, ends the same"
+            "Twelve steps of a life, shuffled, repeated and sent to two processes, end the same"
         )
         func anyOrder() throws {
             let database = try ScratchDatabase()

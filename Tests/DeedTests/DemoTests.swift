@@ -53,7 +53,7 @@ extension ProgramTests {
             #expect(throws: (any Error).self) { try RawClient(port: port) }
         }
 
-        @Test("A port that is taken is told before anything is made")
+        @Test("A port in use is reported before anything is made")
         func takenPort() throws {
             let folder = try ScratchFolder()
             let (listener, port) = try boundSocket()
@@ -77,7 +77,7 @@ extension ProgramTests {
         }
 
         @Test(
-            "A flag that there is not, or that lacks its value, is named",
+            "An unknown flag, or one without its value, is named",
             arguments: [
                 (["--bogus"], "there is no flag \"--bogus\""),
                 (["--listen"], "--listen needs a value"), (["here"], "unexpected argument: here"),

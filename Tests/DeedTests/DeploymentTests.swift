@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 extension ProgramTests {
-    @Suite("Files for those who run Deed")
+    @Suite("Files for operators")
     struct DeploymentTests {
         private static let folder = URL(filePath: #filePath)
             .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
@@ -56,7 +56,7 @@ extension ProgramTests {
         }
 
         @Test(
-            "The units leave a service little of the machine",
+            "The units give a service few rights on the machine",
             arguments: ["deed.service", "deed-reconcile.service"])
         func exposure(name: String) throws {
             let path = DeploymentTests.folder.appending(path: name).path
@@ -68,7 +68,7 @@ extension ProgramTests {
         }
 
         @Test(
-            "Pods have no token of Kubernetes, write to no image, and are reached and reach out as the policy says",
+            "Pods have no Kubernetes token, a read-only image, and the policy's connections only",
             arguments: ["kubernetes/statefulset.yaml", "kubernetes/reconcile.yaml"])
         func pods(name: String) throws {
             let spec = try #require(try documents(name).first?["spec"])
@@ -124,7 +124,7 @@ extension ProgramTests {
             #expect(chosen?["values"]?.array?.contains(label) == true)
         }
 
-        @Test("No secret of the folder goes into an image")
+        @Test("No secret in the folder goes into an image")
         func image() throws {
             let root = DeploymentTests.folder.deletingLastPathComponent()
             let file = root.appending(path: ".dockerignore")
@@ -135,7 +135,7 @@ extension ProgramTests {
         }
 
         @Test(
-            "Both services find the installation's key and what was seen of the log in one folder")
+            "Both services find the installation's key and the seen log in one folder")
         func folders() throws {
             for name in ["deed.service", "deed-reconcile.service"] {
                 let lines = try text(name).split(separator: "\n")
@@ -146,7 +146,7 @@ extension ProgramTests {
         }
 
         @Test(
-            "The commands that units and manifests start are commands of Deed",
+            "The commands in units and manifests exist in Deed",
             arguments: [
                 ["serve", "--listen", ":8080", "--operations-listen", ":9090"],
                 ["reconcile", "--repair", "--every-project", "--wait", "3600"],
@@ -158,7 +158,7 @@ extension ProgramTests {
             #expect(finished.code == 0, "\(finished.errors)")
         }
 
-        @Test("The manifests are what Kubernetes takes, and start commands that are tested")
+        @Test("The manifests are valid for Kubernetes, and start tested commands")
         func manifests() throws {
             let service = try documents("kubernetes/statefulset.yaml")
             #expect(
@@ -189,7 +189,7 @@ extension ProgramTests {
         }
 
         @Test(
-            "A pod has the installation's keys where Deed looks for them, for their owner alone",
+            "A pod has the installation's keys where Deed looks for them, for their owner only",
             arguments: ["kubernetes/statefulset.yaml", "kubernetes/reconcile.yaml"])
         func keys(name: String) throws {
             let spec = try #require(try documents(name).first?["spec"])
@@ -247,7 +247,7 @@ extension ProgramTests {
             }
         }
 
-        @Test("The logins of the compose file own and serve a database, and neither is a superuser")
+        @Test("The compose file's logins own and serve a database, and neither is a superuser")
         func logins() throws {
             let pair = try PostgresPair()
             let folders = pair.folders.split(separator: ",")
@@ -294,7 +294,7 @@ extension ProgramTests {
             pair.url(of: .primary).replacing("user=deed", with: "user=\(login)")
         }
 
-        @Test("Each metric that the rules and the board ask for is one that a service has")
+        @Test("The service has each metric that the rules and the board use")
         func metrics() throws {
             let rules = try documents("monitoring/alerts.yaml")
             #expect((rules.first?["groups"]?.array?.first?["rules"]?.array?.count ?? 0) > 5)

@@ -16,7 +16,7 @@ extension ProgramTests {
         private static let rounds = 10
 
         @Test(
-            "A grant that was answered is there exactly once, however often the service is killed")
+            "An answered grant exists exactly once, however often the service is killed")
         func serviceKilled() throws {
             let database = try ScratchDatabase()
             let installation = try Installation(database)
@@ -34,7 +34,7 @@ extension ProgramTests {
             try verify(writers, installation, service)
         }
 
-        @Test("A grant that was answered is there exactly once, however often PostgreSQL is killed")
+        @Test("An answered grant exists exactly once, however often PostgreSQL is killed")
         func postgresKilled() throws {
             let installation = try Installation()
             var random = seededGenerator("kills of PostgreSQL")

@@ -55,7 +55,7 @@ extension ProgramTests {
         }
 
         @Test(
-            "Events name the evidence on which they rest, with an Idempotency-Key and without one")
+            "Events name the evidence behind them, with and without an Idempotency-Key")
         func named() throws {
             try submit("1", key: nil)
             try submit("2", key: "k2")
@@ -71,7 +71,7 @@ extension ProgramTests {
         }
 
         @Test(
-            "Every kind of evidence is proven again from its bytes, by the roots that are given and no others"
+            "Every kind of evidence is proven again from its bytes, by the given roots only"
         )
         func kinds() throws {
             let receipt = store.receipt([sale("3")], at: Payload.signedAt)
@@ -154,7 +154,7 @@ extension ProgramTests {
             #expect(finding?["row"]?.string?.contains(named) == true)
         }
 
-        @Test("Of many pieces, the one that is missing is named, and all when all are gone")
+        @Test("One missing piece among many is named, and all of them if all are gone")
         func missing() throws {
             for number in 1...3 { try submit("\(number)", key: number == 2 ? nil : "k\(number)") }
             try database.run(
@@ -170,7 +170,7 @@ extension ProgramTests {
         }
 
         @Test(
-            "Evidence that was filed as believed and supports no event is named; a notification need not"
+            "Believed evidence without an event is named; a notification needs none"
         )
         func unsupporting() throws {
             try submit("1", key: nil)
@@ -195,7 +195,7 @@ extension ProgramTests {
         }
 
         @Test(
-            "A purchase that no evidence supports is named by its position, whatever it claims to rest on"
+            "A purchase without supporting evidence is named by its position, whatever it claims"
         )
         func unsupported() throws {
             try submit("1", key: nil)
@@ -217,7 +217,7 @@ extension ProgramTests {
         }
 
         @Test(
-            "An event that names evidence tells what that states, for its own world",
+            "An event states what its evidence states, for its own environment",
             arguments: [
                 ("u1", "sandbox", 1), ("u2", "sandbox", 9_000_000_000), ("u2", "production", 0),
             ])
@@ -262,7 +262,7 @@ extension ProgramTests {
             #expect(code == 1, "\(evidence?.text ?? "")")
         }
 
-        @Test("The service's login files no evidence as a digest only")
+        @Test("The service's login cannot file evidence as a digest only")
         func digestOnly() throws {
             try submit("1", key: nil)
             #expect(throws: (any Error).self) {

@@ -33,7 +33,7 @@ struct EvidenceFileTests {
     ]
 
     @Test(
-        "A last line break, CRLF, wrapped lines and a mark of the encoding are no part of it",
+        "A last line break, CRLF, wrapped lines and an encoding mark are not part of it",
         arguments: texts)
     func dressed(_ name: String, _ text: String) throws {
         let wrapped = name == "notification" ? text : text.wrapped(at: 76, by: "\r\n")
@@ -48,14 +48,14 @@ struct EvidenceFileTests {
         }
     }
 
-    @Test("Binary evidence is taken as it is")
+    @Test("Binary evidence is taken unchanged")
     func binary() throws {
         let plan = ReceiptPlan()
         #expect(try kind(of: plan.bytes) == "app_receipt")
         #expect(try kind(of: plan.bytes + [0x0A]) == "trailing_bytes")
     }
 
-    @Test("A transaction receipt of iOS 6 is named for what it is, bare or in base64")
+    @Test("An iOS 6 transaction receipt is recognized, plain or in base64")
     func transactionReceipt() throws {
         let list =
             "{\n\t\"signature\" = \"AjdA\";\n\t\"purchase-info\" = \"ewoJ\";\n"

@@ -118,7 +118,7 @@ extension ProgramTests {
         }
 
         @Test(
-            "A setting that is wrong or a port that is taken is named at the start, in one sentence",
+            "A wrong setting or a port in use is named at the start, in one sentence",
             arguments: [("python3", "backend.py"), ("node", "backend.mjs")])
         func settings(program: String, file: String) throws {
             let taken = ground.service.url.split(separator: ":").last.map(String.init) ?? ""
@@ -141,7 +141,7 @@ extension ProgramTests {
             }
         }
 
-        @Test("A Deed that is taken for a practice store is called one")
+        @Test("A Deed that is mistaken for a practice store is called one")
         func mistaken() throws {
             let (code, words) = try end(
                 Installation.practice, ["show", "--store", ground.service.url])
@@ -168,7 +168,7 @@ extension ProgramTests {
             }
         }
 
-        @Test("Deed's clock goes wherever the practice store's goes, with a stop at what is due")
+        @Test("Deed's clock follows the practice store's, with a stop at everything due")
         func advanced() throws {
             let bought = try step(["do": "buy", "customer": "u1", "product": "pro.month"])
             var client = try APIClient(key: ground.adminKey)
@@ -196,7 +196,7 @@ extension ProgramTests {
             #expect(moves >= 50)
         }
 
-        @Test("Twenty days at once are for Deed's jobs what twenty single days are")
+        @Test("Twenty days at once run Deed's jobs like twenty single days")
         func jobsKeepUp() throws {
             var client = try APIClient(key: ground.adminKey)
             _ = try client.send(
@@ -229,7 +229,7 @@ extension ProgramTests {
             #expect(abs(atOnce - byDay) <= byDay / 5, "\(atOnce) at once, \(byDay) by day")
         }
 
-        @Test("The store goes nowhere without Deed, and says so")
+        @Test("The store does not move on without Deed, and says so")
         func leftAlone() throws {
             _ = try step(["do": "buy", "customer": "u1", "product": "pro.month"])
             let before = try ground.store.ask("GET", "/practice/state").json["now"]
@@ -242,7 +242,7 @@ extension ProgramTests {
             #expect(try ground.store.ask("GET", "/practice/state").json["now"] == before)
         }
 
-        @Test("Queued evidence is tried again when the test clock has moved, and not before")
+        @Test("Queued evidence is tried again only when the test clock has moved")
         func queued() throws {
             var client = try APIClient(key: ground.adminKey)
             let body: JSON = ["customer": "u1", "product": "level2", "do": "buy"]

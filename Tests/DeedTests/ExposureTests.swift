@@ -9,7 +9,7 @@ import Testing
 extension ProgramTests {
     @Suite("What strangers can reach and see", .timeLimit(.minutes(2)))
     struct Exposure {
-        @Test("A password on the command line does not show among the processes")
+        @Test("A password on the command line does not show in the process list")
         func password() throws {
             let database = try ScratchDatabase()
             let installation = try Installation(database)
@@ -23,7 +23,7 @@ extension ProgramTests {
         }
 
         @Test(
-            "Passwords are found wherever a connection string may hold them",
+            "Passwords are found wherever a connection string may have them",
             arguments: [
                 ("postgresql://u:secret@h:5432/d", "postgresql://u:xxxxxx@h:5432/d"),
                 (
@@ -47,7 +47,7 @@ extension ProgramTests {
         }
 
         @Test(
-            "An ordinary user's service keeps its memory out of dumps and from that user's other processes"
+            "A user's service keeps its memory out of dumps and from the user's other processes"
         )
         func memory() throws {
             let database = try ScratchDatabase()
@@ -83,7 +83,7 @@ extension ProgramTests {
             #expect(reader.wait(milliseconds: 10_000) == 1)
         }
 
-        @Test("Measures can have an address of their own, and then only that")
+        @Test("Metrics can have their own address, and are then only there")
         func operations() throws {
             let database = try ScratchDatabase()
             let installation = try Installation(database)

@@ -21,7 +21,7 @@ extension ProgramTests {
         }
 
         @Test(
-            "Without a restart they go stale, then end, and go on with less when that is accepted")
+            "Without a restart they become stale, end, and continue with less once accepted")
         func failover() throws {
             _ = try give("kept")
             #expect(try read().json["entitlements"]?["kept"]?["active"] == true)
@@ -84,7 +84,7 @@ extension ProgramTests {
             #expect(service.process.wait(milliseconds: 0) == nil)
         }
 
-        @Test("A tail whose connection is cut, and a server that restarts, are got over")
+        @Test("A cut follower connection and a restarted server do no lasting harm")
         func cutConnections() throws {
             _ = try give("e0")
             for round in 1...5 {
@@ -110,7 +110,7 @@ extension ProgramTests {
             #expect(try hits() > before)
         }
 
-        @Test("An old primary that comes back is not taken, be it the first or the only one")
+        @Test("An old primary that comes back is not used, whether first or alone")
         func oldPrimary() throws {
             _ = try give("kept")
             try waitForStandby()

@@ -12,7 +12,7 @@ extension ProgramTests {
         private static let rounds = 10
 
         @Test(
-            "Each event is once in a follower's file, however often it, the services and PostgreSQL are killed"
+            "Each event is once in a follower's file, however often everything is killed"
         )
         func killed() throws {
             let installation = try Installation()
@@ -115,7 +115,7 @@ extension ProgramTests {
         }
 
         @Test(
-            "Once, by type or in the sandbox: it goes on where it ended",
+            "Once, by type or in the sandbox, it continues where it ended",
             arguments: FeedFollower.Program.allCases)
         func once(_ program: FeedFollower.Program) throws {
             let installation = try Installation(ScratchDatabase())
@@ -149,7 +149,7 @@ extension ProgramTests {
             #expect(try eventually(within: 10_000) { try waiting.events().count == 7 })
         }
 
-        @Test("After a loss that was accepted it goes on with what took the place of what was lost")
+        @Test("After an accepted loss it continues with the replacement of what was lost")
         func lost() throws {
             let pair = try PostgresPair()
             let installation = try Installation(url: pair.url)
@@ -201,7 +201,7 @@ extension ProgramTests {
         }
 
         @Test(
-            "It stops with one sentence where no repetition helps",
+            "It stops with one sentence if no repetition helps",
             arguments: FeedFollower.Program.allCases)
         func stops(_ program: FeedFollower.Program) throws {
             let installation = try Installation(ScratchDatabase())

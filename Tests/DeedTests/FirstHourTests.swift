@@ -8,7 +8,7 @@ extension ProgramTests {
     /// `docs/first-hour.md` as a newcomer pastes it: block by block into one shell, without a pause.
     @Suite("The first hour", .timeLimit(.minutes(5)))
     struct FirstHour {
-        @Test("Its blocks do as they are pasted what the page says, and leave nothing behind")
+        @Test("Its blocks do what the page says, and leave nothing behind")
         func pasted() throws {
             let page = try PastedPage()
             let outputs = try page.paste()

@@ -8,7 +8,7 @@ extension ProgramTests {
     @Suite("The first start", .serialized, .timeLimit(.minutes(3)))
     struct FirstStart {
         @Test(
-            "Killed while the database was being made, the next start makes it anew",
+            "Killed while it made the database, the next start makes it again",
             arguments: [0, 100, 250, 400, 600])
         func killed(_ delay: Int64) throws {
             let installation = try Installation()
@@ -31,7 +31,7 @@ extension ProgramTests {
         }
 
         @Test(
-            "Where a port is taken no database is made",
+            "If a port is in use, no database is made",
             arguments: ["--listen", "--operations-listen"])
         func takenPort(flag: String) throws {
             let installation = try Installation()

@@ -6,10 +6,10 @@ import Testing
 
 extension ProgramTests {
     @Suite(
-        "A disk that is full", .serialized, .timeLimit(.minutes(3)),
+        "A full disk", .serialized, .timeLimit(.minutes(3)),
         .enabled(if: SmallDisk.isPossible, "mounting takes rights that these tests lack"))
     struct FullDisk {
-        @Test("Writes say so, reads go on, and readiness comes back by itself when there is room")
+        @Test("Writes report it, reads continue, and readiness returns once there is space")
         func full() throws {
             let disk = try SmallDisk(megabytes: 24)
             let database = try ScratchDatabase()

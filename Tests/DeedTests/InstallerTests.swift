@@ -10,7 +10,7 @@ extension ProgramTests {
 
         init() throws { folder = try ReleaseFolder() }
 
-        @Test("It installs what it came with, and removes what it made and nothing else")
+        @Test("It installs what it came with, and removes exactly what it made")
         func installed() throws {
             let prefix = folder.file("prefix")
             let before = folder.file("prefix/share/man/man1/other.1")
@@ -31,7 +31,7 @@ extension ProgramTests {
             #expect(again.code == 1 && again.errors.contains("nothing was installed"))
         }
 
-        @Test("A prefix that it made goes, too")
+        @Test("A prefix that it made is removed, too")
         func madePrefix() throws {
             let prefix = folder.file("new/prefix")
             #expect(try folder.run("./install.sh --prefix \(prefix)").code == 0)
@@ -57,7 +57,7 @@ extension ProgramTests {
             try expectRefusal("./install.sh", sentence)
         }
 
-        @Test("A key from elsewhere counts, and not the one that came with the release")
+        @Test("A key from elsewhere counts, and not the one in the release")
         func ownKey() throws {
             try folder.run(
                 "openssl genpkey -algorithm ed25519 -out ../k && openssl pkey -in ../k -pubout -out ../p"
@@ -68,7 +68,7 @@ extension ProgramTests {
             #expect(right.code == 0, "\(right.errors)")
         }
 
-        @Test("A library that the system lacks is named")
+        @Test("A missing system library is named")
         func library() throws {
             // Digests and signature are right: a release whose program asks for another library.
             try folder.run(

@@ -27,7 +27,7 @@ extension ProgramTests {
             _ = try #require(try ledger.addIntake(item, [1]))
         }
 
-        @Test("Items are listed, shown, settled, dropped and retried, with the exit codes of all")
+        @Test("Items are listed, shown, settled, dropped and retried, with their exit codes")
         func acts() throws {
             #expect(try installation.run("intake", "list").output.contains("Nothing of default"))
             try queue(1)
@@ -55,7 +55,7 @@ extension ProgramTests {
             #expect(all["items"]?.array?.count == 2)
         }
 
-        @Test("Wrong usage gives 2, what is unknown gives 1")
+        @Test("Wrong usage gives 2, and an unknown item gives 1")
         func usage() throws {
             for arguments in [
                 ["intake"], ["intake", "drop", "i_1"], ["intake", "show"],
@@ -70,7 +70,7 @@ extension ProgramTests {
             #expect(project.code == 1)
         }
 
-        @Test("The status tells how much waits, and raises its voice when it was tried too often")
+        @Test("The status shows how much waits, and raises an alarm after too many attempts")
         func status() throws {
             let empty = try installation.run("status", "--listen", "127.0.0.1:1")
             #expect(empty.output.contains("intake    0 waiting\n"), "\(empty.output)")

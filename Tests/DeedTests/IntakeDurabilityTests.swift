@@ -11,12 +11,12 @@ import Testing
 import Threading
 
 extension ProgramTests {
-    @Suite("What was queued", .serialized, .timeLimit(.minutes(5)))
+    @Suite("Queued evidence", .serialized, .timeLimit(.minutes(5)))
     struct IntakeDurability {
         private static let items = 300
         private static let kills = 5
 
-        @Test("Queued evidence is recorded exactly once, however often its judges are killed")
+        @Test("Queued evidence is recorded exactly once, however often its workers are killed")
         func judgesKilled() throws {
             let database = try ScratchDatabase()
             let installation = try Installation(database)
@@ -49,7 +49,7 @@ extension ProgramTests {
         }
 
         @Test(
-            "What only the store can judge waits with its reason, alarms, and is judged once it can be"
+            "Evidence for the store waits with its reason, alarms, and is judged once possible"
         )
         func storeNotConfigured() throws {
             let database = try ScratchDatabase()

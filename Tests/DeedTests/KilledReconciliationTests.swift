@@ -6,7 +6,7 @@ import TestSupport
 import Testing
 
 extension ProgramTests {
-    @Suite("Reconciliations that are killed", .timeLimit(.minutes(5)))
+    @Suite("Killed reconciliations", .timeLimit(.minutes(5)))
     final class KilledReconciliations {
         private let database: ScratchDatabase
         private let ground: PracticeGround
@@ -52,7 +52,7 @@ extension ProgramTests {
             try database.run("drop function public.wait_here cascade")
         }
 
-        @Test("Killed in each step and run again, it comes to the same, and no event twice")
+        @Test("Killed in each step and run again, it has the same result, and no event twice")
         func eachStep() throws {
             try ground.leaveWork(in: database)
             for (step, table, condition) in KilledReconciliations.writes {

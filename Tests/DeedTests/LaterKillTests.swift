@@ -7,7 +7,7 @@ import TestSupport
 import Testing
 
 extension ProgramTests {
-    @Suite("Reconciliations that are killed later on", .timeLimit(.minutes(30)))
+    @Suite("Reconciliations killed at a later write", .timeLimit(.minutes(30)))
     final class LaterKills {
         private static let crowd = 5
         /// How many times each step is killed; each time in a database of its own.
@@ -35,7 +35,7 @@ extension ProgramTests {
             let drift: Int64
         }
 
-        @Test("Killed at any write and run again, it comes to where a run that is not killed does")
+        @Test("Killed at any write and run again, it has the result of an undisturbed run")
         func anyWrite() throws {
             var random = seededGenerator("kills at any write")
             for step in ReconcileStep.allCases {

@@ -12,7 +12,7 @@ extension ProgramTests {
     struct Life {
         private static let grant = #"{"entitlement":"pro","reason":"r"}"#
 
-        @Test("SIGTERM finishes what is under way, takes nothing new and stops the database")
+        @Test("SIGTERM finishes current work, accepts nothing new and stops the database")
         func terminated() throws {
             let installation = try Installation()
             let service = try installation.serve()
@@ -42,7 +42,7 @@ extension ProgramTests {
             #expect(try client.events(of: "u1", at: next.url).count == 1)
         }
 
-        @Test("A service that was killed leaves nothing behind that stops the next one")
+        @Test("A killed service leaves nothing behind that stops the next one")
         func killed() throws {
             let installation = try Installation()
             var service = try installation.serve()
@@ -65,7 +65,7 @@ extension ProgramTests {
             #expect(installation.postmaster == nil)
         }
 
-        @Test("A database that vanishes under a service is waited for, and no other one is made")
+        @Test("A database that vanishes under a service is waited for, and not replaced")
         func vanished() throws {
             let installation = try Installation()
             let service = try installation.serve()
@@ -97,7 +97,7 @@ extension ProgramTests {
                 })
         }
 
-        @Test("PostgreSQL that was stopped is told, and not waited for")
+        @Test("A suspended PostgreSQL is reported, and not waited for")
         func silent() throws {
             let installation = try Installation()
             _ = try installation.serve()
@@ -109,7 +109,7 @@ extension ProgramTests {
             #expect(shown.errors.contains("does not answer"), "\(shown.errors)")
         }
 
-        @Test("A second service on one data folder is told who is there; commands are welcome")
+        @Test("A second service on one data folder is told of the first; commands are welcome")
         func second() throws {
             let installation = try Installation()
             // Without a server: the command starts the database and stops it again.
@@ -129,7 +129,7 @@ extension ProgramTests {
             #expect(third.process.wait(milliseconds: 0) == nil)
         }
 
-        @Test("The answer that a crash swallowed is given again under its key, for one event")
+        @Test("An answer lost in a crash is given again under its key, for one event")
         func lostAnswer() throws {
             let database = try ScratchDatabase()
             let installation = try Installation(database)
@@ -181,7 +181,7 @@ extension ProgramTests {
             }
         }
 
-        @Test("A database of a build before the first release is refused, and what to do is said")
+        @Test("A database of a build before the first release is refused, with advice")
         func unreleased() throws {
             let database = try ScratchDatabase()
             try database.run(
@@ -221,7 +221,7 @@ extension ProgramTests {
             _ = try installation.serve()
         }
 
-        @Test("On a database that is there, a service is ready soon")
+        @Test("With an existing database, a service is ready soon")
         func readyTime() throws {
             let installation = try Installation(try ScratchDatabase())
             let start = monotonicMilliseconds()

@@ -18,7 +18,7 @@ extension ProgramTests {
             }
         }
 
-        @Test("A login that may not become the service is told before anything is served")
+        @Test("A login that may not become the service is refused before anything is served")
         func stranger() throws {
             let place = try Place("")
             let refused = try place.run("serve", "--listen", "127.0.0.1:0")
@@ -31,7 +31,7 @@ extension ProgramTests {
             #expect(!refused.errors.contains(#""event":"ready""#))
         }
 
-        @Test("The login of one database writes into no other of the cluster")
+        @Test("The login of one database cannot write into another of the cluster")
         func neighbours() throws {
             let (production, staging) = (try Place("in role deed_service"), try Place(""))
             let stranger = try TestLogin(at: staging.database.url)
@@ -60,7 +60,7 @@ extension ProgramTests {
             #expect(try production.run("project", "list").code == 3)
         }
 
-        @Test("A login that is not there is made first")
+        @Test("A missing login must be made first")
         func missing() throws {
             let place = try Place("")
             let refused = try Installation(place.database).run(
@@ -69,7 +69,7 @@ extension ProgramTests {
             #expect(refused.errors.contains("create role deed_nobody login"))
         }
 
-        @Test("Only the owner's login gives a database a test clock, and is named")
+        @Test("Only the owner's login can give a database a test clock, and is named")
         func testClock() throws {
             let place = try Place("in role deed_service")
             let refused = try place.run("serve", "--listen", "127.0.0.1:0", "--test-clock")
@@ -78,7 +78,7 @@ extension ProgramTests {
             #expect(try place.database.number("select count(*) from deed.test_clock") == 0)
         }
 
-        @Test("What changed the schema past deed migrate is named by it and by the service")
+        @Test("deed migrate and the service name schema changes that no migration made")
         func differences() throws {
             let database = try ScratchDatabase()
             let deed = try Installation(database)
@@ -97,7 +97,7 @@ extension ProgramTests {
                 })
         }
 
-        @Test("An instance whose database hangs is not ready, and is again when it answers")
+        @Test("An instance with a hanging database is not ready, and is again when it answers")
         func hung() throws {
             let installation = try Installation()
             let service = try installation.serve()
@@ -112,7 +112,7 @@ extension ProgramTests {
             #expect(try eventually(within: 20_000) { try status() == 200 })
         }
 
-        @Test("Why the database is not reached is in the log, once")
+        @Test("The reason for an unreachable database is in the log, once")
         func reason() throws {
             let database = try ScratchDatabase()
             let installation = try Installation(database)

@@ -22,7 +22,7 @@ extension ProgramTests {
             }
         }
 
-        @Test("The manual page says of each command and flag what --help says")
+        @Test("The manual page says about each command and flag what --help says")
         func page() throws {
             let page = try text("manual").replacing("\\-", with: "-")
                 .replacing("\\(dq", with: "\"").replacing("\\&", with: "")
@@ -43,7 +43,7 @@ extension ProgramTests {
             }
         }
 
-        @Test("bash offers the next word of a command, and behind it its flags")
+        @Test("bash completes the next word of a command, and then its flags")
         func bash() throws {
             let folder = try ScratchFolder()
             try text("completion", "bash").write(
@@ -68,7 +68,7 @@ extension ProgramTests {
             #expect(try offered("key", "create", "--role", "admin", "--na") == ["--name"])
         }
 
-        @Test("A shell that is not known is refused by name")
+        @Test("An unknown shell is refused by name")
         func otherShell() throws {
             let refused = try installation.run("completion", "csh")
             #expect(refused.code == 2 && refused.errors.contains("bash, zsh or fish"))

@@ -68,7 +68,7 @@ extension ProgramTests {
             return (audit.code, try audit.json["projections"])
         }
 
-        @Test("Rows that follow from the log are right, all of them and a sample")
+        @Test("Projected rows are right, all of them and in a sample")
         func clean() throws {
             let (code, projections) = try audit()
             #expect(code == 0, "\(projections?.text ?? "")")
@@ -183,7 +183,7 @@ extension ProgramTests {
         }
 
         @Test(
-            "One change of one row is one finding, which names the customer of before and the one of now",
+            "A change of one row is one finding, which names the old and the new customer",
             arguments: [
                 ("deed.tokens", "token like '6f1d%'"), ("deed.holders", "original = '1'"),
                 ("deed.order_owners", "true"),
@@ -198,7 +198,7 @@ extension ProgramTests {
         }
 
         @Test(
-            "Rows that wait for a new catalog are no findings, and what an event cannot be read in is one"
+            "Rows that wait for a new catalog are no findings, and an unreadable event is one"
         )
         func halfProjected() throws {
             try database.run(
@@ -221,7 +221,7 @@ extension ProgramTests {
         }
 
         @Test(
-            "A customer to whom something happens before the rows are made anew has all of them made anew"
+            "An event before the rows are rewritten rewrites all of the customer's rows"
         )
         func writtenMeanwhile() throws {
             try database.run(
@@ -258,7 +258,7 @@ extension ProgramTests {
             #expect(try audit("--sample", "20").code == 1)
         }
 
-        @Test("A key that stands in the table alone opens nothing, and the log says so once")
+        @Test("A key that is only in the table does not work, and the log says so once")
         func forgedKey() throws {
             let text = "deed_admin_forged"
             try database.run(

@@ -23,7 +23,7 @@ extension ProgramTests {
             services = [try installation.serve(), try installation.serve()]
         }
 
-        @Test("While both write, no answer is older than its position or than was asked for")
+        @Test("While both write, no answer is older than its position or the requested one")
         func neverOld() throws {
             var seeds = seededGenerator("reads from two services")
             let course = GrantCourse(services.map(\.url), key: key)
@@ -56,7 +56,7 @@ extension ProgramTests {
         }
 
         @Test(
-            "An answer flips at its next change, to the millisecond, while it is read all the time")
+            "An answer changes at its next change, to the millisecond, under constant reads")
         func flip() throws {
             var client = try APIClient(key: key)
             let given = try client.send(
@@ -75,7 +75,7 @@ extension ProgramTests {
             #expect(before > 100)
         }
 
-        @Test("A key that is revoked elsewhere opens nothing a second later, from memory neither")
+        @Test("A key revoked elsewhere stops within a second, even from memory")
         func revokedKey() throws {
             let made = try installation.run("key", "create", "--role", "reader", "--json").json
             let revoked = try #require(made["key"]?.string)
@@ -96,7 +96,7 @@ extension ProgramTests {
         }
 
         @Test(
-            "Who sends a thousand requests and reads no answer holds up no one, and gets them all")
+            "A client that sends a thousand requests unread delays no one, and gets all answers")
         func pipelining() throws {
             let request =
                 "GET \(Reads.path) HTTP/1.1\r\nHost: h\r\nAuthorization: Bearer \(key)\r\n\r\n"
@@ -120,7 +120,7 @@ extension ProgramTests {
             }
         }
 
-        @Test("Clients who ask for large answers and do not take them hold up no one")
+        @Test("Clients that request large answers and do not read them delay no one")
         func slowReaders() throws {
             // More than there are workers.
             let count = 80

@@ -26,7 +26,7 @@ extension ProgramTests {
             #expect(page.split(separator: "\n", omittingEmptySubsequences: false).count <= 71)
         }
 
-        @Test("Its grant and its read do as they are pasted what it says")
+        @Test("Its grant and its read do what it says when pasted")
         func pasted() throws {
             let folder = try ScratchFolder()
             let port = try freePort()

@@ -34,7 +34,7 @@ extension ProgramTests {
             ["looked_at", "found", "mended"].map { json["steps"]?[step]?[$0]?.integer }
         }
 
-        @Test("A run publishes what is due, and the next finds nothing and records itself only")
+        @Test("A run publishes what is due, and the next only records itself")
         func twice() throws {
             #expect(try reconcile().code == 0)
             try giveOneSecond(to: "u1")
@@ -56,7 +56,7 @@ extension ProgramTests {
             #expect(try deed.run("audit", "--projections").code == 0)
         }
 
-        @Test("Shards that are published side by side publish what one after the other would")
+        @Test("Shards published side by side give the same result as in turn")
         func parallel() throws {
             #expect(try reconcile().code == 0)
             for number in 0..<40 { try giveOneSecond(to: "u\(number)") }
@@ -85,7 +85,7 @@ extension ProgramTests {
             #expect(counts(real.json, "boundaries") == [3, 3, 3])
         }
 
-        @Test("A row that differs from the log is drift, until it is mended")
+        @Test("A row that differs from the log is drift until it is repaired")
         func drift() throws {
             try giveOneSecond(to: "u1")
             try database.run("update deed.customers set runs = '{}'")
@@ -101,7 +101,7 @@ extension ProgramTests {
             #expect(try deed.run("audit", "--projections").code == 0)
         }
 
-        @Test("The chain is walked from where it was proven last")
+        @Test("The chain is walked from its last proof")
         func chain() throws {
             try giveOneSecond(to: "u1")
             let first = try reconcile("--only", "chain")
@@ -114,7 +114,7 @@ extension ProgramTests {
         }
 
         @Test(
-            "Every project is reconciled in a run of its own, and one that is not sound stops no other"
+            "Every project is reconciled in its own run, and an unsound one stops no other"
         )
         func everyProject() throws {
             for project in ["a", "z"] {
@@ -150,7 +150,7 @@ extension ProgramTests {
             #expect(try deed.run("reconcile", "--every-project", "--project", "a").code == 2)
         }
 
-        @Test("A run that is told to wait begins when the other one has ended")
+        @Test("A run that may wait begins when the other one has ended")
         func waiting() throws {
             let ledger = database.ledger(clock: machineInstant)
             defer { ledger.close() }
@@ -179,7 +179,7 @@ extension ProgramTests {
             #expect(try deed.run("reconcile", "--json").code == 0)
         }
 
-        @Test("An instant ahead of the clock, and a step that there is not, are refused")
+        @Test("An instant ahead of the clock, and an unknown step, are refused")
         func refused() throws {
             let ahead = try deed.run("reconcile", "--now", "2999-01-01T00:00:00Z", "--json")
             #expect(ahead.code == 1)

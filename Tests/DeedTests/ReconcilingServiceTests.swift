@@ -6,7 +6,7 @@ import TestSupport
 import Testing
 
 extension ProgramTests {
-    @Suite("Reconciliations of a service", .timeLimit(.minutes(5)))
+    @Suite("Reconciliations by a service", .timeLimit(.minutes(5)))
     final class ReconcilingServices {
         private let database: ScratchDatabase
         private let deed: Installation
@@ -31,7 +31,7 @@ extension ProgramTests {
             return told["finished_at"]?.isNull == false ? told : nil
         }
 
-        @Test("One that is requested is done by the service, with the steps that were named")
+        @Test("The service does a requested run, with the named steps")
         func requested() throws {
             let key = try deed.makeKey()
             let service = try deed.serve()
@@ -56,7 +56,7 @@ extension ProgramTests {
             }
         }
 
-        @Test("A second one is refused while one runs, and a killed service's is done by the next")
+        @Test("A second one is refused while one runs, and the next service does a killed one's")
         func running() throws {
             let key = try deed.makeKey()
             let service = try deed.serve()
@@ -91,7 +91,7 @@ extension ProgramTests {
             #expect(try deed.run("audit", "--projections").code == 0)
         }
 
-        @Test("The night waits for a run that is under way")
+        @Test("The nightly run waits for a current one")
         func waiting() throws {
             let key = try deed.makeKey()
             let service = try deed.serve("--test-clock", "--reconcile-at", "03:00")

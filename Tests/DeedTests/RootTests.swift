@@ -27,7 +27,7 @@ extension ProgramTests {
                 .first ?? 0
         }
 
-        @Test("It is an ordinary user's with all of its threads, and has nothing of root left")
+        @Test("All of its threads run as an ordinary user, with nothing of root left")
         func leaving() throws {
             let installation = try Installation()
             let service = try installation.serve()
@@ -57,7 +57,7 @@ extension ProgramTests {
             }
         }
 
-        @Test("It has taken a port and read a key that are only root's, before it left")
+        @Test("Before leaving root, it has taken a port and read a key that only root may")
         func roots() throws {
             let folder = try ScratchFolder()
             let files = try folder.makeCertificate("server")
@@ -91,7 +91,7 @@ extension ProgramTests {
             _ = try installation.serve("--secret-key-file", key)
         }
 
-        @Test("Root's folder becomes its own, and root's commands work on it as before")
+        @Test("Root's folder becomes its own, and root's commands still work on it")
         func folder() throws {
             let installation = try Installation()
             let data = installation.dataFolder
@@ -116,7 +116,7 @@ extension ProgramTests {
             #expect(!again.log.contains("locked"), "\(again.log)")
         }
 
-        @Test("A folder of a build before, where only the database was an ordinary user's, goes on")
+        @Test("An earlier build's folder, where only the database was a user's, still works")
         func before() throws {
             let installation = try Installation()
             #expect(try installation.run("project", "create", "default").code == 0)
@@ -134,7 +134,7 @@ extension ProgramTests {
             #expect(try installation.run("project", "list").output.contains("default"))
         }
 
-        @Test("Another user serves where one is named, and root never")
+        @Test("A named user serves instead, and root never does")
         func named() throws {
             let installation = try Installation()
             for (name, sentence) in [

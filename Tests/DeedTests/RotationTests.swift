@@ -7,7 +7,7 @@ import Testing
 import Threading
 
 extension ProgramTests {
-    @Suite("A rotation of the installation's key that is cut short", .timeLimit(.minutes(5)))
+    @Suite("An interrupted rotation of the installation's key", .timeLimit(.minutes(5)))
     final class Rotation {
         private static let apps = ["com.example.a", "com.example.b"]
         private let folder: ScratchFolder
@@ -82,7 +82,7 @@ extension ProgramTests {
         }
 
         @Test(
-            "Killed before it seals an app anew, it leaves every app readable, and is finished later",
+            "Killed before it seals an app anew, it leaves every app readable, and can be finished",
             arguments: [0, 1])
         func killed(done: Int) throws {
             var holder = try Connection.open(ConnectionSettings(url: database.url, role: nil))
@@ -109,7 +109,7 @@ extension ProgramTests {
         }
 
         @Test(
-            "A folder as a kill between the steps of moving keys leaves it is readable and finished",
+            "A folder from a kill between moving keys is readable, and the rotation is finished",
             arguments: [true, false])
         func moved(oldIsLinked: Bool) throws {
             #expect(try run("secret", "rotate").code == 0)

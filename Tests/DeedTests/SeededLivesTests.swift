@@ -5,7 +5,7 @@ import Testing
 
 extension ProgramTests {
     /// Deed and the practice store as processes, twice beside each other.
-    @Suite("A scenario run twice by one seed", .timeLimit(.minutes(10)))
+    @Suite("A scenario run twice with one seed", .timeLimit(.minutes(10)))
     final class SeededLives {
         /// What one run came to.
         fileprivate struct Outcome {
@@ -42,7 +42,7 @@ extension ProgramTests {
             try JSON.object(scenario).text.write(toFile: file, atomically: true, encoding: .utf8)
         }
 
-        @Test("The program signs the same bytes but for signatures, and Deed stands the same")
+        @Test("The program signs the same bytes except signatures, and Deed has the same state")
         func twice() throws {
             let ground = try ground(seed: 7)
             let (first, second) = (

@@ -73,7 +73,7 @@ final class SettingsCommandTests {
                 + "\n")
     }
 
-    @Test("How many customers an account of the store may have is a number, or none for no limit")
+    @Test("The limit of customers per store account is a number, or none")
     func perAccount() throws {
         #expect(try deed.run("project", "create", "default").code == 0)
         for (value, expected) in [
@@ -86,7 +86,7 @@ final class SettingsCommandTests {
         #expect(shown.contains("per account      1000 customers\n"))
     }
 
-    @Test("Which apps keys may add is allowed, listed and taken back, and what is set is allowed")
+    @Test("Permissions to add apps are given, listed and withdrawn; a set app is allowed")
     func allowing() throws {
         #expect(try deed.run("project", "allow-app", "com.example.game").code == 1)
         #expect(try deed.run("project", "create", "default").code == 0)
@@ -119,7 +119,7 @@ final class SettingsCommandTests {
         #expect(try deed.run("audit").code == 0)
     }
 
-    @Test("Over HTTP an app is refused until the operator allows it, also by another instance")
+    @Test("Over HTTP an app is refused until the operator allows it, on other instances too")
     func allowingOverHTTP() throws {
         #expect(try deed.run("project", "create", "default").code == 0)
         let key = try deed.makeKey()

@@ -8,7 +8,7 @@ extension ProgramTests {
     @Suite("Setting up", .serialized, .timeLimit(.minutes(5)))
     struct Setup {
         /// A private database, keys, and what else most people want.
-        @Test("Without questions it makes all that is missing, and a second time nothing")
+        @Test("Without questions it makes everything missing, and the second time nothing")
         func unasked() throws {
             let installation = try Installation()
             let address = "127.0.0.1:\(try freePort())"
@@ -28,7 +28,7 @@ extension ProgramTests {
             }
         }
 
-        @Test("Its three commands serve, grant and read, pasted as they are printed")
+        @Test("Its three commands serve, grant and read when pasted")
         func pasted() throws {
             let installation = try Installation()
             let address = "127.0.0.1:\(try freePort())"
@@ -40,7 +40,7 @@ extension ProgramTests {
             #expect(shell.output.contains(#""pro":{"active":true"#), "\(shell.output)")
         }
 
-        @Test("Wrong answers are asked again with the reason, and right ones are what is done")
+        @Test("Wrong answers are asked again with the reason, and right ones are carried out")
         func asked() throws {
             let installation = try Installation()
             let (taken, port) = try boundSocket()
@@ -78,7 +78,7 @@ extension ProgramTests {
         }
 
         @Test(
-            "A flag that cannot be is refused before anything is made",
+            "An impossible flag is refused before anything is made",
             arguments: [
                 ["--database-url", "mysql://db"], ["--listen", "8080"],
                 ["--listen", "127.0.0.1:0"],
@@ -101,7 +101,7 @@ extension ProgramTests {
             #expect(!FileManager.default.fileExists(atPath: installation.dataFolder))
         }
 
-        @Test("It takes a PostgreSQL of one's own, and shows no password of it")
+        @Test("It accepts your own PostgreSQL, and shows no password of it")
         func own() throws {
             let database = try ScratchDatabase(migrated: false)
             let installation = try Installation(database)
@@ -122,7 +122,7 @@ extension ProgramTests {
             #expect(try again.states.allSatisfy { $0 == "there" }, "\(again.output)")
         }
 
-        @Test("A PostgreSQL that refuses is told in its own words, and changes nothing")
+        @Test("A refusal by PostgreSQL is shown in its own words, and changes nothing")
         func refusing() throws {
             let database = try ScratchDatabase(migrated: false)
             let installation = try Installation(url: "")

@@ -9,7 +9,7 @@ extension ProgramTests {
     @Suite("Setting up in trouble", .serialized, .timeLimit(.minutes(5)))
     struct SetupTrouble {
         @Test(
-            "Killed at any moment, it goes on where it ended, and no key is lost",
+            "Killed at any moment, it continues where it ended, and no key is lost",
             arguments: [100, 400, 800, 1200, 1600, 2000, 2400])
         func killed(_ delay: Int64) throws {
             let installation = try Installation()
@@ -46,7 +46,7 @@ extension ProgramTests {
             #expect(mode(of: "\(other)/admin") == 0o600)
         }
 
-        @Test("While the service runs it looks, and finds all of it")
+        @Test("While the service runs it only looks, and finds everything")
         func serving() throws {
             let installation = try Installation()
             let address = "127.0.0.1:\(try freePort())"
@@ -76,7 +76,7 @@ extension ProgramTests {
             }
         }
 
-        @Test("Lines of the settings that are somebody's own stay as they are")
+        @Test("Other lines in the settings stay unchanged")
         func ownLines() throws {
             let installation = try Installation()
             let address = "127.0.0.1:\(try freePort())"
@@ -96,7 +96,7 @@ extension ProgramTests {
         }
 
         @Test(
-            "An ordinary user sets up in the home folder, and is told where that cannot be",
+            "An ordinary user sets up in the home folder, and is told if that is impossible",
             .enabled(if: getuid() == 0, "only root can become another user"))
         func ordinaryUser() throws {
             let nobody = try #require(getpwnam("nobody"))

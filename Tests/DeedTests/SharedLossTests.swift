@@ -24,7 +24,7 @@ extension ProgramTests {
         }
 
         @Test(
-            "All refuse the server that lost it, until it is accepted from a machine that saw nothing"
+            "All refuse the server that lost it, until another machine accepts the loss"
         )
         func failover() throws {
             #expect(try give("kept", at: seeing) == 201)

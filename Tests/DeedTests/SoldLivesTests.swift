@@ -7,13 +7,13 @@ import Testing
 
 extension ProgramTests {
     /// Deed and the practice store as processes, the store's notifications as Deed's only news.
-    @Suite("Lives that the practice store sells to", .timeLimit(.minutes(10)))
+    @Suite("Lives in the practice store", .timeLimit(.minutes(10)))
     struct SoldLives {
         private static let lives = 60
         private static let days = 730
         private static let pause = 5
 
-        @Test("Two years of random lives are told by Deed as by the store's own books")
+        @Test("Deed agrees with the store's own records about two years of random lives")
         func twoYears() throws {
             let ground = try PracticeGround(ScratchDatabase())
             var client = try APIClient(key: ground.adminKey)

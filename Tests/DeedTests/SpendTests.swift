@@ -6,7 +6,7 @@ import Testing
 extension ProgramTests {
     @Suite("Spending over HTTP", .timeLimit(.minutes(3)))
     struct Spending {
-        @Test("Of 64 spends of one from a balance of ten, at two services at once, ten succeed")
+        @Test("Of 64 spends of one from a balance of ten, through two services, ten succeed")
         func race() throws {
             let database = try ScratchDatabase()
             let deed = try Installation(database)
@@ -46,7 +46,7 @@ extension ProgramTests {
             try deed.expectWholeLog()
         }
 
-        @Test("Settings are changed with PATCH, apps put and deleted, over a real connection")
+        @Test("PATCH changes settings, and apps are put and deleted, over a real connection")
         func settings() throws {
             let database = try ScratchDatabase()
             let deed = try Installation(database)

@@ -8,7 +8,7 @@ import Testing
 import Threading
 
 extension ProgramTests {
-    @Suite("Writes that a standby has to confirm", .serialized, .timeLimit(.minutes(3)))
+    @Suite("Writes that need a standby's confirmation", .serialized, .timeLimit(.minutes(3)))
     struct Standby {
         private let pair: PostgresPair
         private let installation: Installation
@@ -31,7 +31,7 @@ extension ProgramTests {
             ).status
         }
 
-        @Test("A write that comes again waits for a standby that says nothing, as a new one does")
+        @Test("A repeated write waits for a silent standby as a new one does")
         func silent() throws {
             #expect(try grant("first") == 201)
             #expect(try grant("first") == 201)
@@ -42,7 +42,7 @@ extension ProgramTests {
             #expect(try eventually(within: 20_000) { try grant("first") == 201 })
         }
 
-        @Test("What a standby never confirmed is not acknowledged when it comes again")
+        @Test("A write that a standby never confirmed is not acknowledged on repetition")
         func unconfirmed() throws {
             let ledger = ledger()
             defer { ledger.close() }
@@ -77,7 +77,7 @@ extension ProgramTests {
             #expect(try ledger.changeIntake(settled))
         }
 
-        @Test("What is refused waits for no standby, also while another session holds other shards")
+        @Test("A refused command waits for no standby, even while a session holds other shards")
         func refused() throws {
             let ledger = ledger()
             defer { ledger.close() }
@@ -105,7 +105,7 @@ extension ProgramTests {
             try holder.run(Script(embedded: Array("rollback".utf8)))
         }
 
-        @Test("Nothing that would wait for a standby that is not there takes a connection")
+        @Test("Nothing that would wait for a missing standby takes a connection")
         func beside() throws {
             let ledger = ledger()
             defer { ledger.close() }
@@ -155,7 +155,7 @@ extension ProgramTests {
             #expect(monotonicMilliseconds() - started < 1000)
         }
 
-        @Test("Sessions of a server that stands still are given up, idle ones too")
+        @Test("Sessions of a suspended server are given up, idle ones too")
         func standsStill() throws {
             let ledger = ledger("stands-still")
             defer { ledger.close() }
@@ -196,7 +196,7 @@ extension ProgramTests {
         }
 
         @Test(
-            "While no standby is connected every write is refused at once, and comes through later")
+            "Without a connected standby every write is refused at once, and succeeds later")
         func missing() throws {
             #expect(try grant("first") == 201)
             try pair.stop(.standby)

@@ -14,7 +14,7 @@ extension ProgramTests {
             installation = try Installation(url: pair.url)
         }
 
-        @Test("The service waits, says so, and serves when the database is there")
+        @Test("The service waits, says so, and serves once the database is up")
         func waits() throws {
             #expect(try installation.run("migrate").code == 0)
             let key = try installation.makeKey()
@@ -31,7 +31,7 @@ extension ProgramTests {
             #expect(try client.read("\(service.url)/v1/products")["products"] != nil)
         }
 
-        @Test("With --no-wait it ends at once, and so it does where the login is refused")
+        @Test("With --no-wait it ends at once, and also if the login is refused")
         func ends() throws {
             let stranger = pair.url(of: .primary).replacing("user=deed", with: "user=nobody")
             let refused = try installation.run("serve", "--database-url", stranger)

@@ -63,7 +63,7 @@ extension ProgramTests {
         }
 
         @Test(
-            "An operator who sends credentials to a port of this machine is told who may listen there"
+            "An operator who sends credentials to a local port is told who may listen there"
         )
         func portsOfOthers() throws {
             _ = try connect()
@@ -81,7 +81,7 @@ extension ProgramTests {
             #expect(try set("--store-url", "none").errors == "")
         }
 
-        @Test("A history is recorded, and a key that is rotated still opens the store")
+        @Test("A history is recorded, and a rotated key still opens the store")
         func history() throws {
             let store = try connect()
             let id = try #require(try buy("pro.month", store)["transaction"]?.string)
@@ -119,7 +119,7 @@ extension ProgramTests {
         }
 
         @Test(
-            "Rotated twice, and twice at once, every key of before still proves what it has signed")
+            "Rotated twice, and twice at once, every earlier key still proves its signatures")
         func rotations() throws {
             let database = ["--secret-key-file", keyFile]
             let file = folder.file("checkpoint")
@@ -167,7 +167,7 @@ extension ProgramTests {
             withExtendedLifetime(store) {}
         }
 
-        @Test("Secrets are in no output, no log, no event, no measure and no list of processes")
+        @Test("Secrets are in no output, log, event, metric or process list")
         func planted() throws {
             let store = try connect()
             let receipt = try #require(try buy("pro.month", store)["receipt"]?.string)
@@ -258,7 +258,7 @@ extension ProgramTests {
             return item
         }
 
-        @Test("A refund that is asked for is answered from the log, by any instance, once")
+        @Test("Any instance reports on a requested refund from the log, once")
         func refund() throws {
             let made = try ServingProgram.run(
                 Installation.practice, ["roots", "--data-dir", data], in: folder)

@@ -8,12 +8,12 @@ import Testing
 import Threading
 
 extension ProgramTests {
-    @Suite("What was submitted", .serialized, .timeLimit(.minutes(5)))
+    @Suite("Submitted evidence", .serialized, .timeLimit(.minutes(5)))
     struct SubmissionDurability {
         private static let rounds = 20
 
         @Test(
-            "A purchase that was answered is there exactly once, however often the service is killed"
+            "An answered purchase exists exactly once, however often the service is killed"
         )
         func serviceKilled() throws {
             let database = try ScratchDatabase()
@@ -36,7 +36,7 @@ extension ProgramTests {
         }
 
         @Test(
-            "A purchase that was answered is there exactly once, however often PostgreSQL is killed"
+            "An answered purchase exists exactly once, however often PostgreSQL is killed"
         )
         func postgresKilled() throws {
             let installation = try Installation()
@@ -56,7 +56,7 @@ extension ProgramTests {
         }
 
         @Test(
-            "A purchase that was answered is there exactly once, however often a commit is lost on the line"
+            "An answered purchase exists exactly once, however often the connection loses a commit"
         )
         func commitsLost() throws {
             let database = try ScratchDatabase()

@@ -27,7 +27,7 @@ final class SubmitCommandTests {
                 + ["--environment", "sandbox", "--extra-roots", "\(folder.path)/roots"])
     }
 
-    @Test("Files of any kind are recorded for the customer, each answered by itself")
+    @Test("Files of any kind are recorded for the customer, each with its own result")
     func recorded() throws {
         let receipt = try folder.write(
             Array((store.receipt([level], at: Payload.signedAt) + "\n").utf8), "receipt")
@@ -47,7 +47,7 @@ final class SubmitCommandTests {
         #expect(try second.json["entitlements"]?["level2"]?["active"]?.bool == true)
     }
 
-    @Test("Another customer's purchase is refused with exit code 1, and so is what is not believed")
+    @Test("Another customer's purchase is refused with exit code 1, and so is refused evidence")
     func refused() throws {
         let signed = try folder.write(Array(store.transaction(level).utf8), "signed")
         #expect(try submit(signed, "--customer", "u1").code == 0)
@@ -65,7 +65,7 @@ final class SubmitCommandTests {
         #expect(untrusted.code == 1 && untrusted.output.contains("refused"))
     }
 
-    @Test("A call without a file or customer, or with a file that is not there, explains itself")
+    @Test("A call without a file or customer, or with a missing file, explains itself")
     func usage() throws {
         #expect(try deed.run("submit", "--customer", "u1").code == 2)
         #expect(try deed.run("submit", "file").code == 2)

@@ -24,7 +24,7 @@ extension ProgramTests {
             return (answer.status, try JSON.read(answer.text))
         }
 
-        @Test("Answers, boundaries and what is recorded follow it, and each answer tells of it")
+        @Test("Answers, boundaries and records follow it, and each answer shows it")
         func everythingFollows() throws {
             let key = try deed.makeKey()
             let service = try deed.serve("--test-clock")
@@ -73,7 +73,7 @@ extension ProgramTests {
             #expect(service.log.contains("\"event\":\"test_clock_moved\""))
         }
 
-        @Test("That an end is near is due before the end")
+        @Test("A reminder of an end is due before the end")
         func endingSoon() throws {
             let key = try deed.makeKey()
             let service = try deed.serve("--test-clock")
@@ -95,7 +95,7 @@ extension ProgramTests {
             #expect(due["next_due"]?.isNull == true)
         }
 
-        @Test("It goes forward only, over the API and in SQL, and names what is due next")
+        @Test("It only moves forward, over the API and in SQL, and names what is due next")
         func forwardOnly() throws {
             let key = try deed.makeKey()
             let backendKey = try deed.makeKey("backend")
@@ -133,7 +133,7 @@ extension ProgramTests {
                     == 1_893_888_000_000)
         }
 
-        @Test("Every instance follows it, and one that is started again finds it where it was")
+        @Test("Every instance follows it, and a restarted one finds its time")
         func instances() throws {
             let key = try deed.makeKey()
             let first = try deed.serve("--test-clock")
@@ -161,7 +161,7 @@ extension ProgramTests {
             #expect(try client.read("\(third.url)/v1/test/clock")["now"]?.string == now)
         }
 
-        @Test("Without the flag its database is not served, and nothing in it is changed")
+        @Test("Without the flag its database is not served, and stays unchanged")
         func flagNeeded() throws {
             let key = try deed.makeKey()
             let unflagged = try deed.serve()
@@ -201,7 +201,7 @@ extension ProgramTests {
             #expect(try deed.run("audit", "--projections").code == 0)
         }
 
-        @Test("A command names the clock of a database that has none in vain")
+        @Test("A command cannot use the clock of a database that has none")
         func noClock() throws {
             _ = try deed.makeKey()
             let answer = try deed.run("project", "create", "other", "--test-clock", "--json")
@@ -212,7 +212,7 @@ extension ProgramTests {
             #expect(wrong.code == 2)
         }
 
-        @Test("A database that knows anyone in production gets none, whatever it is that it knows")
+        @Test("A database that knows anyone in production gets none, whatever it knows")
         func realCustomers() throws {
             _ = try deed.makeKey()
             let granted = try deed.run(
@@ -248,7 +248,7 @@ extension ProgramTests {
             #expect(try database.number("select count(*) from deed.test_clock") == 0)
         }
 
-        @Test("A variable that a shell was left with names a clock, and never makes one")
+        @Test("A variable left in a shell can name a clock, but never makes one")
         func leftOver() throws {
             _ = try deed.makeKey()
             let serve = ["serve", "--listen", "127.0.0.1:0"]
@@ -259,7 +259,7 @@ extension ProgramTests {
         }
 
         @Test(
-            "The calls of operators tell of it at an address of their own, and leave it where it is"
+            "Operators' calls at their own address show it, and do not move it"
         )
         func apart() throws {
             let key = try deed.makeKey()

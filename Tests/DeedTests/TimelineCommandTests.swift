@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 extension ProgramTests {
-    @Suite("Telling about a customer in a terminal", .timeLimit(.minutes(2)))
+    @Suite("Showing a customer in a terminal", .timeLimit(.minutes(2)))
     struct Telling {
         private let installation: Installation
 
@@ -64,7 +64,7 @@ extension ProgramTests {
         }
 
         @Test(
-            "A life of minutes is drawn in minutes, also long after it is over",
+            "A life of minutes is drawn in minutes, even long after it is over",
             arguments: ["2026-01-01T10:12:00Z", "2026-01-01T10:30:00Z", "2026-11-20T00:00:00Z"])
         func minutes(at: String) throws {
             try liveQuickly()
@@ -85,7 +85,7 @@ extension ProgramTests {
             }
         }
 
-        @Test("Names in letters of two columns, or of none, leave the bars in line")
+        @Test("Names with wide letters, or with letters of no width, leave the bars aligned")
         func columns() throws {
             for entitlement in ["会员资格", "x\u{301}tx\u{301}", "🎮 pass", "सदस्यता"] {
                 let given = try installation.run(
@@ -107,7 +107,7 @@ extension ProgramTests {
             #expect(lines.filter { $0.hasPrefix("  grant g_") && $0.contains("… █") }.count == 4)
         }
 
-        @Test("Wherever the mark is and however narrow it is, nothing runs past the width")
+        @Test("Wherever the mark is and however narrow the terminal, nothing exceeds the width")
         func width() throws {
             for width in ["40", "47", "56", "80"] {
                 for at in ["2026-01-01", "2026-01-20", "2026-02-01", "2026-02-20", "2026-04-30"] {
@@ -122,7 +122,7 @@ extension ProgramTests {
             }
         }
 
-        @Test("What lies before a beginning alone, or behind an end alone, leaves an empty drawing")
+        @Test("A beginning after everything, or an end before everything, leaves an empty drawing")
         func beyond() throws {
             for bound in [
                 ["--from", "2040-01-01T00:00:00Z"], ["--to", "2020-01-01T00:00:00Z"],

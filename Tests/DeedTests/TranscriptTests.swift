@@ -19,7 +19,7 @@ extension ProgramTests {
             try String(contentsOf: file, encoding: .utf8)
         }
 
-        @Test("Every call and command is answered as it was recorded, byte for byte")
+        @Test("Every call and command gives the recorded answer, byte for byte")
         func same() throws {
             let recorded = try Transcripts.read()
             let stage = try TranscriptStage()
@@ -38,7 +38,7 @@ extension ProgramTests {
             #expect(old.count == new.count)
         }
 
-        @Test("It has every call of the document, every command, and every code that costs little")
+        @Test("It has every call of the document, every command, and every cheap code")
         func whole() throws {
             let text = try Transcripts.read()
             let transcript = try Transcript(text)

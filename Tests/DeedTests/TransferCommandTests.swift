@@ -42,7 +42,7 @@ final class TransferCommandTests {
             try types(of: "anna") == ["purchase.made", "purchase.detached", "purchase.attached"])
     }
 
-    @Test("What cannot move is refused with 1, and wrong usage ends with 2")
+    @Test("An impossible move is refused with 1, and wrong usage ends with 2")
     func refused() throws {
         let unknown = try transfer("--customer", "carl", "--to", "ben", "--json")
         #expect(unknown.code == 1)

@@ -8,7 +8,7 @@ import Testing
 import Threading
 
 extension ProgramTests {
-    @Suite("Two servers that both take writes", .serialized, .timeLimit(.minutes(3)))
+    @Suite("Two servers that both accept writes", .serialized, .timeLimit(.minutes(3)))
     struct TwoPrimaries {
         private static let grants = "select count(*) from deed.events where type = 'grant.given'"
         /// Those that are kept: what Deed gave up while it connected is none, and tells it nothing.
@@ -34,7 +34,7 @@ extension ProgramTests {
             #expect(try eventually(within: 20_000) { try grants(at: .standby) == written })
         }
 
-        @Test("What was idle while the old primary stood still goes on with the new one")
+        @Test("Connections idle while the old primary was suspended continue with the new one")
         func frozen() throws {
             try pair.signal(.primary, "STOP")
             try pair.promote()
@@ -44,7 +44,7 @@ extension ProgramTests {
         }
 
         @Test(
-            "Writes that no standby confirms lead to the new primary at once, and strong reads say what it says"
+            "Unconfirmed writes lead to the new primary at once, and strong reads agree with it"
         )
         func frozenForAMoment() throws {
             let settings = ConnectionSettings(
@@ -98,7 +98,7 @@ extension ProgramTests {
             ("/events", "elsewhere"),
         ]
 
-        @Test("One address that leads to the new primary is found out, too, while writes fail")
+        @Test("One address that leads to the new primary is also noticed while writes fail")
         func oneAddress() throws {
             let proxy = try PostgresProxy(pair.url(of: .primary))
             let behind = try Installation(url: proxy.url)
@@ -115,7 +115,7 @@ extension ProgramTests {
             #expect(try grants(at: .standby) == Int64(3 * customers.count))
         }
 
-        @Test("What is connected to the old primary goes on with the new one once that is met")
+        @Test("Connections to the old primary continue with the new one once it is met")
         func living() throws {
             try pair.promote()
             let cut = """

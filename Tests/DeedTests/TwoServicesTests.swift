@@ -10,7 +10,7 @@ extension ProgramTests {
         private static let threads = 8
         private static let commands = 10_000
 
-        @Test("Both write, each reads its own writes, and the log is what a model says")
+        @Test("Both write, each reads its own writes, and the log agrees with a model")
         func mixedCommands() throws {
             let database = try ScratchDatabase()
             let installation = try Installation(database)

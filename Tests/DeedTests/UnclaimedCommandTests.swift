@@ -4,7 +4,7 @@ import Ledger
 import TestSupport
 import Testing
 
-@Suite("Purchases that no customer claimed, and limits and names, on the command line")
+@Suite("Unclaimed purchases, limits and names, on the command line")
 final class UnclaimedCommandTests {
     private let folder: ScratchFolder
     private let database: ScratchDatabase
@@ -73,7 +73,7 @@ final class UnclaimedCommandTests {
         #expect(try deed.run(adjust + ["--reason", "r"]).code == 0)
     }
 
-    @Test("Limits for what back ends add are set, shown and taken away")
+    @Test("Limits for back ends' credits are set, shown and removed")
     func limits() throws {
         let set = try deed.run("project", "set", "--credit-limit", "coins=100/1000,gems=1/2")
         #expect(set.output.contains("\ncredit limits    coins=100/1000, gems=1/2\n"))
@@ -86,7 +86,7 @@ final class UnclaimedCommandTests {
         }
     }
 
-    @Test("A service tells how many purchases no customer claimed")
+    @Test("A service reports how many purchases no customer claimed")
     func gauge() throws {
         let service = try deed.serve()
         var client = try APIClient(key: try deed.makeKey())

@@ -76,7 +76,7 @@ struct VerifyCommandTests {
         #expect(chain["detail"]?.string?.contains("Minted Root") == true)
     }
 
-    @Test("Without a bundle id that check is reported as not made")
+    @Test("Without a bundle id, its check is reported as not made")
     func notMade() throws {
         let file = try folder.write(Array(Payload.transaction.signed().utf8), "transaction")
         let checks = try report(file, "--extra-roots", roots).json["checks"]?.array
@@ -130,7 +130,7 @@ struct VerifyCommandTests {
         #expect(run(file, "--extra-roots", roots, "--app-version", "43") == 1)
     }
 
-    @Test("Arguments that make no sense give 2")
+    @Test("Meaningless arguments give 2")
     func usage() {
         #expect(run() == 2)
         #expect(run("a", "b") == 2)
@@ -141,7 +141,7 @@ struct VerifyCommandTests {
         #expect(run("a", "--device-id", "7") == 2)
     }
 
-    @Test("Files that cannot be read give 3, and so does a root that is none")
+    @Test("Unreadable files give 3, and so does an invalid root")
     func files() throws {
         let missing = folder.path + "/missing"
         #expect(run(missing) == 3)

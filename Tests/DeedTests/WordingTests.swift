@@ -34,7 +34,7 @@ extension ProgramTests {
             #expect(try rehearse().output.contains("has everything that this machine has seen"))
         }
 
-        @Test("DEED_ENVIRONMENT is what --environment is where that is not given, and must be one")
+        @Test("DEED_ENVIRONMENT replaces a missing --environment, and must be an environment")
         func environment() throws {
             #expect(try installation.run("project", "create", "default").code == 0)
             func environment(_ value: String?, _ more: String...) throws -> Finished {
@@ -62,7 +62,7 @@ extension ProgramTests {
     }
 }
 
-@Suite("Which certificates are extra roots")
+@Suite("Extra roots")
 struct ExtraRootTests {
     private let folder: EvidenceFolder
     private let evidence: String
@@ -82,7 +82,7 @@ struct ExtraRootTests {
     }
 
     @Test(
-        "PEM and DER are taken, each under every name that the page gives",
+        "PEM and DER are accepted, each under every name on the page",
         arguments: ["pem", "crt", "cer", "der"])
     func forms(_ ending: String) throws {
         let root = MintedChain.transactions.root
@@ -92,13 +92,13 @@ struct ExtraRootTests {
         #expect(try outcome([("r.\(ending)", [1, 2, 3])]) == 3)
     }
 
-    @Test("A folder without a certificate under such a name is a fault, and not just no root")
+    @Test("A folder without a certificate under such a name is a fault, not just no root")
     func none() throws {
         #expect(try outcome([]) == 3)
         #expect(try outcome([("r.txt", Array(MintedChain.transactions.root.pem.utf8))]) == 3)
     }
 
-    @Test("Every page that tells the form of extra roots tells the same")
+    @Test("Every page about extra roots states the same form")
     func pages() throws {
         let root = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "../..")
         for page in ["docs/verify.md", "docs/operations.md"] {

@@ -64,7 +64,7 @@ extension ProgramTests {
             #expect(again["entitlements"]?["level2"]?["active"]?.bool == true)
         }
 
-        @Test("Each developer's machine is an account of its own, which leads to its customers")
+        @Test("Each developer's machine has its own account, which leads to its customers")
         func accounts() throws {
             var client = try APIClient(key: key)
             for (machine, customer) in zip(machines, ["dev-a", "dev-b"]) {
@@ -148,7 +148,7 @@ extension ProgramTests {
             #expect(audit.code == 0, "\(audit.output)\(audit.errors)")
         }
 
-        @Test("They are marked in the customer, the explanation and the events")
+        @Test("The customer, the explanation and the events mark them")
         func marked() throws {
             let signed = machines[0].buy("level2", as: 0, at: 1_682_935_199_500)
             _ = try submit(signed, of: "dev-a")

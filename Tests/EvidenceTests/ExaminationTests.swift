@@ -49,7 +49,7 @@ struct ExaminationTests {
         #expect(examination.kind == nil && examination.refusal == .unrecognized)
     }
 
-    @Test("Broken JSON is told so", arguments: ["{", "{\"a\":1,\"a\":2}", "{\"signedPayload\":"])
+    @Test("Broken JSON is named as such", arguments: ["{", "{\"a\":1,\"a\":2}", "{\"signedPayload\":"])
     func brokenJSON(_ text: String) {
         #expect(examine(Array(text.utf8)).refusal?.code == "bad_json")
     }
@@ -60,7 +60,7 @@ struct ExaminationTests {
         #expect(examination.refusal == .tooLarge(limit: 4 << 20))
     }
 
-    @Test("A believed receipt passes every check that was asked for, and names the others")
+    @Test("A believed receipt passes every requested check, and names the others")
     func believed() {
         let bytes = ReceiptPlan().bytes
         let examination = examine(bytes) {
@@ -75,7 +75,7 @@ struct ExaminationTests {
         #expect(passed(examine(bytes), .bundleID) == .some(nil))
     }
 
-    @Test("A foreign bundle id fails its own check after those before it passed")
+    @Test("A foreign bundle id fails its own check after earlier ones passed")
     func foreign() throws {
         let other = try AppID("com.other")
         let examination = examine(ReceiptPlan().bytes) { $0.bundleID = other }
@@ -102,7 +102,7 @@ struct ExaminationTests {
         #expect(passed(examination, .signingTime) == false)
     }
 
-    @Test("A renewal info names no app, so its bundle id is not compared")
+    @Test("Renewal info names no app, so its bundle id is not compared")
     func renewal() throws {
         let examination = examine(Array(Payload.renewal.signed().utf8)) {
             $0.bundleID = .example
@@ -111,7 +111,7 @@ struct ExaminationTests {
         #expect(passed(examination, .bundleID) == .some(nil))
     }
 
-    @Test("A reply from a file is refused because nothing signs it, after all else passed")
+    @Test("A reply from a file is refused because nothing signs it, after everything else passed")
     func reply() {
         var payload = ReplyTests.good
         let examination = examine(payload.json.bytes) { $0.bundleID = .example }
@@ -128,7 +128,7 @@ struct ExaminationTests {
         #expect(examine(payload.json.bytes).refusal == .replyRefused(status: 21003))
     }
 
-    @Test("What is wrong inside a notification fails a check of its own")
+    @Test("A fault inside a notification fails its own check")
     func inside() {
         var transaction = Payload.transaction
         transaction["bundleId"] = "com.other"
@@ -139,7 +139,7 @@ struct ExaminationTests {
         #expect(examination.refusal?.code == "foreign_bundle_id")
     }
 
-    @Test("Device ids are read in both forms, and nothing else is")
+    @Test("Device ids are accepted in both forms, and nothing else")
     func deviceIDs() {
         #expect(DeviceID("00010203-0405-0607-0809-0a0b0c0d0e0f")?.bytes == Array(0..<16))
         #expect(DeviceID("00:01:02:03:04:05")?.bytes == Array(0..<6))
@@ -148,7 +148,7 @@ struct ExaminationTests {
         }
     }
 
-    @Test("Every refusal has a code of its own and a sentence")
+    @Test("Every refusal has its own code and a sentence")
     func codes() {
         let refusals: [EvidenceRefusal] = [
             .unrecognized, .wrongKind(expected: .appReceipt, found: .notification),

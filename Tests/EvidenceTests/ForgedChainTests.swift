@@ -17,7 +17,7 @@ struct ForgedChainTests {
         refused(Payload.transaction.signed(by: chain))
     }
 
-    @Test("A chain with a root of its own is refused, whatever the root calls itself")
+    @Test("A chain with its own root is refused, whatever the root's name")
     func fakeRoot() {
         #expect(refused(MintedChain(.transactions)) == .chain(.untrustedRoot))
     }
@@ -55,7 +55,7 @@ struct ForgedChainTests {
                 == .chain(.markerMissing(.intermediate)))
     }
 
-    @Test("The markers do not stand in for each other")
+    @Test("The markers do not replace each other")
     func swappedMarkers() {
         var plan = CertificatePlan.leaf
         plan.markers = [CertificatePlan.intermediateMarker]

@@ -39,7 +39,7 @@ struct ForgedReceiptTests {
         #expect(refused(Array("not base64".utf8)) == .badBase64)
     }
 
-    @Test("Base64 of what is no receipt is refused as that, a receipt in base64 twice included")
+    @Test("Base64 of something else is refused as that, including a receipt in base64 twice")
     func base64OfAnything() {
         for bytes in [[0, 0, 0], Array("some words".utf8), Array(good.bytes.base64.utf8)] {
             #expect(refused(Array(bytes.base64.utf8)) == .badASN1)
@@ -66,7 +66,7 @@ struct ForgedReceiptTests {
         }
     }
 
-    @Test("A receipt flipped in any bit is refused, or says just the same")
+    @Test("A receipt flipped in any bit is refused, or says exactly the same")
     func flipped() throws {
         let bytes = good.bytes
         let fact = try Verifier.trusting.verify(bytes, as: .appReceipt, on: .usual).facts
@@ -80,7 +80,7 @@ struct ForgedReceiptTests {
         }
     }
 
-    @Test("Something behind the receipt is refused", arguments: [[0x00], [0x30, 0x00], [0x0A]])
+    @Test("Bytes after the receipt are refused", arguments: [[0x00], [0x30, 0x00], [0x0A]])
     func trailing(_ rest: [UInt8]) {
         #expect(refused(good.bytes + rest) == .trailingBytes)
         var plan = good
@@ -229,7 +229,7 @@ struct ForgedReceiptTests {
         #expect(refused(intermediate: intermediate) == .chain(.markerMissing(.intermediate)))
     }
 
-    @Test("A genuine leaf cannot issue certificates of its own, its whole chain attached or not")
+    @Test("A genuine leaf cannot issue certificates, with or without its whole chain")
     func leafAsAuthority() {
         let chain = MintedChain.receipts
         var plan = CertificatePlan.leaf
@@ -257,7 +257,7 @@ struct ForgedReceiptTests {
         #expect(refusal == .chain(.untrustedRoot))
     }
 
-    @Test("Expired and not yet valid at the creation date are refused")
+    @Test("Certificates that were expired or not yet valid at the creation date are refused")
     func validity() {
         #expect(
             refused { $0.attributes[attribute: 12] = ASN1.ia5("2024-10-01T19:00:00Z") }
@@ -267,7 +267,7 @@ struct ForgedReceiptTests {
                 == .chain(.notYetValid))
     }
 
-    @Test("Certificates of transactions do not sign receipts")
+    @Test("Certificates for transactions do not sign receipts")
     func otherChain() throws {
         var chain = MintedChain.transactions
         chain.leaf = MintedCertificate(.leaf, key: MintedKey(.p256), issuer: chain.intermediate)
@@ -282,7 +282,7 @@ struct ForgedReceiptTests {
         #expect(refused(leaf: leaf) == .chain(.unknownCriticalExtension(.leaf)))
     }
 
-    @Test("Other certificates with the intermediate's name do not stand in the way of the true one")
+    @Test("Other certificates with the intermediate's name do not block the true one")
     func sameName() {
         let impostor = MintedCertificate(.intermediate, key: MintedKey(.rsa2048))
         #expect(refused { $0.certificates.insert(impostor.der, at: 0) } == nil)
@@ -297,7 +297,7 @@ struct ForgedReceiptTests {
                 == .foreignBundleID("com.other"))
     }
 
-    @Test("An environment that the app does not take is refused, and an unknown one")
+    @Test("An environment that the app does not accept is refused, and so is an unknown one")
     func environment() {
         var terms = Terms.usual
         terms.apps = [TrustedApp(id: .example, appleID: nil, environments: [.production])]
@@ -343,7 +343,7 @@ struct ForgedReceiptTests {
         ReceiptAttribute(1, [0x02, 0x00]),
     ]
 
-    @Test("Values that are not what they should be are refused", arguments: badValues)
+    @Test("Values of the wrong kind are refused", arguments: badValues)
     func badValue(_ attribute: ReceiptAttribute) {
         let codes = ["bad_asn1", "invalid_member"]
         let refusal = refused { $0.attributes[attribute: attribute.number] = attribute.value }
@@ -357,7 +357,7 @@ struct ForgedReceiptTests {
                 == .badASN1)
     }
 
-    @Test("A content with something behind its attributes is refused")
+    @Test("Content with bytes after its attributes is refused")
     func trailingContent() {
         #expect(refused(good.bytes(content: good.attributes.encoded + [0x05, 0x00])) == .badASN1)
     }

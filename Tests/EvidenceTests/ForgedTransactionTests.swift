@@ -61,7 +61,7 @@ struct ForgedTransactionTests {
         }
     }
 
-    @Test("Other numbers of parts are refused", arguments: ["", ".", "..", "a.b", "a.b.c.d"])
+    @Test("A wrong number of parts is refused", arguments: ["", ".", "..", "a.b", "a.b.c.d"])
     func parts(_ text: String) {
         #expect(refused(text) == .malformedSignedJSON)
     }
@@ -75,7 +75,7 @@ struct ForgedTransactionTests {
         #expect(refused(plan.text) == .algorithmRefused(name))
     }
 
-    @Test("An unsigned transaction is refused however it is put")
+    @Test("An unsigned transaction is refused in every form")
     func unsigned() {
         var plan = good
         plan.algorithm = "none"
@@ -98,7 +98,7 @@ struct ForgedTransactionTests {
     }
 
     @Test(
-        "A genuine leaf among any number of certificates but three is refused",
+        "A genuine leaf with any number of certificates but three is refused",
         arguments: [0, 1, 2, 4])
     func certificateCount(_ count: Int) {
         var plan = good
@@ -118,7 +118,7 @@ struct ForgedTransactionTests {
         #expect(refused(signed) == .badBase64)
     }
 
-    @Test("A certificate that is none, or has something behind it, is refused")
+    @Test("An invalid certificate, or one with trailing bytes, is refused")
     func badCertificate() {
         var plan = good
         plan.certificates[0] = [0x30, 0x03, 0x02, 0x01, 0x01]
@@ -159,7 +159,7 @@ struct ForgedTransactionTests {
         #expect(refused(plan.text) == .chain(.badCertificate))
     }
 
-    @Test("A header or a whole beyond its size is refused")
+    @Test("An oversized header or whole is refused")
     func sizeBomb() {
         let header = [UInt8](repeating: 0x20, count: 60_000)
         #expect(refused(header.base64URL + ".e30.e30") == .tooLarge(limit: 64 << 10))
@@ -243,7 +243,7 @@ struct ForgedTransactionTests {
         #expect(refused("bundleId", "com.example.app ")?.code == "foreign_bundle_id")
     }
 
-    @Test("An environment that the app does not take is refused")
+    @Test("An environment that the app does not accept is refused")
     func foreignEnvironment() {
         var terms = Terms.usual
         terms.apps = [
@@ -285,7 +285,7 @@ struct ForgedTransactionTests {
         #expect(refused("signedDate", .decimal("1e400")) == .invalidMember("signedDate"))
     }
 
-    @Test("A store's name that leaves no room for those that Deed makes of it is refused")
+    @Test("A store's name that leaves no room for Deed's longer names is refused")
     func longNames() {
         for name in [
             "transactionId", "originalTransactionId", "previousOriginalTransactionId",
@@ -297,7 +297,7 @@ struct ForgedTransactionTests {
         }
     }
 
-    @Test("A quantity below nothing is refused")
+    @Test("A negative quantity is refused")
     func quantity() {
         #expect(refused("quantity", -1) == .invalidMember("quantity"))
         #expect(refused("quantity", .integer(Int64.min)) == .invalidMember("quantity"))

@@ -48,7 +48,7 @@ struct LocalSigningTests {
         refusal(of: plan.bytes, as: kind, by: verifier)
     }
 
-    @Test("It is believed as sandbox where its certificate is an extra root")
+    @Test("It is believed as sandbox if its certificate is an extra root")
     func believed() throws {
         let verifier = try verifier()
         let kinds: [(EvidenceKind, Payload)] = [
@@ -87,7 +87,7 @@ struct LocalSigningTests {
         return try #require(statement.facts.transactions.first)
     }
 
-    @Test("Two developers' machines and two runs on one never give the same names")
+    @Test("Two developers' machines, and two runs on one, never give the same names")
     func names() throws {
         var payload = Payload.transaction
         payload["transactionId"] = "1"
@@ -121,7 +121,7 @@ struct LocalSigningTests {
     }
 
     @Test(
-        "The account that Xcode calls 0 is another one on each machine, and one in all of a machine's"
+        "The account that Xcode calls 0 differs on each machine, and is one for all of a machine's"
     )
     func accounts() throws {
         var installation = Payload.appTransaction
@@ -145,7 +145,7 @@ struct LocalSigningTests {
         #expect(genuine.facts.apps.first?.appTransaction?.text == "0")
     }
 
-    @Test("Where Xcode has no date it writes the distant past, and nothing is stated")
+    @Test("Xcode writes the distant past for a missing date, and nothing is stated")
     func noDate() throws {
         var payload = Payload.appTransaction
         payload["originalPurchaseDate"] = -62_135_769_600_000
@@ -157,7 +157,7 @@ struct LocalSigningTests {
     }
 
     @Test(
-        "A date outside of the years 1970 to 9999 is refused from Xcode, too",
+        "A date outside the years 1970 to 9999 is refused from Xcode, too",
         arguments: [-1, 253_402_300_800_000, .min, .max] as [Int64])
     func dates(_ value: Int64) throws {
         let probes: [(EvidenceKind, Payload, [String])] = [
@@ -189,7 +189,7 @@ struct LocalSigningTests {
         }
     }
 
-    @Test("A renewal info goes with its purchase, as long as that was never interrupted")
+    @Test("Renewal info goes with its purchase, if that was never interrupted")
     func renewals() throws {
         var transaction = Payload.transaction
         transaction["originalPurchaseDate"] = 1_682_935_199_500
@@ -207,7 +207,7 @@ struct LocalSigningTests {
         #expect(try renewals() == [])
     }
 
-    @Test("A signature of another key is refused, and so is a key of another kind")
+    @Test("A signature by another key is refused, and so is a key of another kind")
     func keys() throws {
         var forged = plan(local(.transaction))
         forged.key = MintedKey(.p256)
@@ -217,14 +217,14 @@ struct LocalSigningTests {
         #expect(refused(signed, by: try verifier(.extra, wide)) == .chain(.unsupportedKey(.leaf)))
     }
 
-    @Test("What was signed outside the certificate's year is refused")
+    @Test("Evidence signed outside the certificate's year is refused")
     func validity() throws {
         var payload = local(.transaction)
         payload["signedDate"] = .integer(1_735_689_600_000)
         #expect(refused(plan(payload), by: try verifier()) == .chain(.expired))
     }
 
-    @Test("A fraction of a millisecond is cut off, in what Xcode signs and nowhere else")
+    @Test("A fraction of a millisecond is cut off, only in what Xcode signs")
     func fractions() throws {
         var payload = local(.transaction)
         payload["purchaseDate"] = .decimal("1682935199000.7297")

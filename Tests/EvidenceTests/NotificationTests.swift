@@ -38,7 +38,7 @@ struct NotificationTests {
         #expect(head.type == "DID_RENEW" && head.subtype == nil && head.version == "2.0")
     }
 
-    @Test("The body that the store posts is the same as what is signed in it")
+    @Test("The body that the store posts equals the signed part in it")
     func body() throws {
         let signed = Payload.notification().signed()
         let body: JSON = ["other": 1, "signedPayload": .string(signed)]
@@ -112,7 +112,7 @@ struct NotificationTests {
         #expect(refused(payload("nothing", [:])) == .invalidMember("data"))
     }
 
-    @Test("A refund that is asked for, and the store's no, are news of the transaction inside")
+    @Test("A requested refund, and the store's refusal, are news of the transaction inside")
     func refunds() throws {
         var payload = notification("consumptionRequestReason", "LEGAL")
         payload["notificationType"] = "CONSUMPTION_REQUEST"
@@ -125,7 +125,7 @@ struct NotificationTests {
         #expect(try verify(payload).facts.refunds == [])
     }
 
-    @Test("A consent that was taken back is news of the account inside")
+    @Test("A withdrawn consent is news of the account inside")
     func rescinded() throws {
         var app = Payload.appTransaction
         app["appTransactionId"] = "704000000000000001"
@@ -141,7 +141,7 @@ struct NotificationTests {
         #expect(facts.apps.first?.appTransaction?.text == "704000000000000001")
     }
 
-    @Test("A transaction of another app inside is refused")
+    @Test("Another app's transaction inside is refused")
     func foreignTransaction() {
         var transaction = Payload.transaction
         transaction["bundleId"] = "com.other"
@@ -150,7 +150,7 @@ struct NotificationTests {
                 == .inside(.signedTransaction, .foreignBundleID("com.other")))
     }
 
-    @Test("A transaction of another configured app inside is refused as well")
+    @Test("Another configured app's transaction inside is refused as well")
     func otherConfiguredApp() throws {
         var terms = Terms.usual
         terms.apps.append(
@@ -164,7 +164,7 @@ struct NotificationTests {
     }
 
     @Test(
-        "What is around a statement for another app is told in words that do not blame the settings"
+        "A statement inside one for another app is refused without blaming the settings"
     )
     func foreignEnvelope() throws {
         var notification = Payload.notification(renewal: nil)
@@ -188,7 +188,7 @@ struct NotificationTests {
         )
     }
 
-    @Test("A renewal info that lacks members is still called one")
+    @Test("Renewal info that lacks members is still called so")
     func mutilatedRenewal() {
         var renewal = Payload.renewal
         for name in ["autoRenewStatus", "autoRenewProductId"] { renewal[name] = nil }
@@ -266,7 +266,7 @@ struct NotificationTests {
         }
     }
 
-    @Test("A notification under certificates that had run out is refused")
+    @Test("A notification under expired certificates is refused")
     func expired() {
         var payload = Payload.notification(transaction: nil, renewal: nil)
         payload["signedDate"] = .integer(

@@ -26,7 +26,7 @@ struct PackingTests {
         ]
     }()
 
-    @Test("Evidence is put back byte for byte, without a certificate in what is kept of it")
+    @Test("Evidence is restored byte for byte, and stored without its certificates")
     func roundTrip() throws {
         for (name, kind, bytes) in Self.samples {
             let packed = packer.pack(bytes, as: kind)
@@ -40,7 +40,7 @@ struct PackingTests {
         }
     }
 
-    @Test("A transaction is kept in its payload, its signature and less than 300 bytes")
+    @Test("A transaction is stored as its payload, its signature and less than 300 bytes")
     func size() {
         let payload = Payload.transaction
         let packed = packer.pack(Array(payload.signed().utf8), as: .signedTransaction)
@@ -48,7 +48,7 @@ struct PackingTests {
         #expect(packed.content.firstRange(of: payload.json.bytes) != nil)
     }
 
-    @Test("The statements inside a notification are kept without their certificates too")
+    @Test("The statements inside a notification are stored without their certificates too")
     func nested() {
         let bytes = Array(Payload.notification().signed().utf8)
         let packed = packer.pack(bytes, as: .notification)
@@ -57,7 +57,7 @@ struct PackingTests {
         #expect(packed.content.count * 5 < bytes.count)
     }
 
-    @Test("The same header is known again and gives the same certificates")
+    @Test("The same header is recognized and gives the same certificates")
     func cachedHeader() {
         for index in 0..<40 {
             let chain = index < 20 ? MintedChain.transactions : MintedChain(.transactions)
@@ -70,7 +70,7 @@ struct PackingTests {
         }
     }
 
-    @Test("Evidence that is cut short, changed or rubbish is kept as it is")
+    @Test("Truncated, changed or random evidence is stored as it is")
     func damaged() {
         let seed = printedSeed(of: "damaged evidence")
         var random = SeededGenerator(seed: seed)
@@ -97,7 +97,7 @@ struct PackingTests {
         }
     }
 
-    @Test("Evidence with random members in any order is put back byte for byte")
+    @Test("Evidence with random members in any order is restored byte for byte")
     func property() {
         let seed = printedSeed(of: "packed evidence")
         var random = SeededGenerator(seed: seed)
@@ -128,7 +128,7 @@ struct PackingTests {
         }
     }
 
-    @Test("A damaged content gives nothing, and never more than evidence may be long")
+    @Test("Damaged content gives nothing, and never more than evidence may have")
     func hostileContent() {
         let packed = packer.pack(Self.samples[5].bytes, as: .notification)
         let seed = printedSeed(of: "damaged contents")

@@ -7,7 +7,7 @@ import Testing
 
 @testable import Evidence
 
-@Suite("Proving evidence for those who record it")
+@Suite("Proving evidence for recording")
 struct ProverTests {
     let metrics = Metrics()
     let prover: Prover
@@ -38,7 +38,7 @@ struct ProverTests {
 
     func counted(_ line: String) -> Bool { metrics.text().contains("\n\(line)\n") }
 
-    @Test("A transaction gives its facts, its app, its environment and what is to be kept of it")
+    @Test("A transaction gives its facts, its app, its environment and its stored form")
     func transaction() throws {
         let bytes = Array(Payload.transaction.signed().utf8)
         let proven = try prove(.signedTransaction, bytes)
@@ -63,7 +63,7 @@ struct ProverTests {
         #expect(counted("deed_evidence_known_total 1"))
     }
 
-    @Test("A notification has one digest, whatever JSON it comes in, and is kept always")
+    @Test("A notification has one digest, whatever its JSON, and is always stored")
     func notificationDigest() throws {
         let signed = Payload.notification().signed()
         let one = try prove(.notification, Array(signed.utf8))
@@ -77,7 +77,7 @@ struct ProverTests {
         #expect(one.facts.transactions.map(\.rank) == [.notification])
     }
 
-    @Test("What was believed is known again and gives the same; the terms are asked each time")
+    @Test("Believed evidence is recognized and gives the same; the terms are checked each time")
     func known() throws {
         let receipt = ReceiptPlan().bytes
         for (name, kind, bytes) in PackingTests.samples {
@@ -93,7 +93,7 @@ struct ProverTests {
         #expect(refusal(.signedTransaction, PackingTests.samples[5].bytes) == "wrong_kind")
     }
 
-    @Test("A body in a body is refused, and nothing in it is taken for what was believed")
+    @Test("A body in a body is refused, and nothing in it counts as believed")
     func bodyInBody() throws {
         let genuine = Payload.notification().signed()
         var payload = Payload.transaction
@@ -113,7 +113,7 @@ struct ProverTests {
         #expect(refusal(.signedTransaction, Array(inner.utf8)) != nil)
     }
 
-    @Test("What was unwrapped and digested before gives the same, and is not unwrapped again")
+    @Test("Unwrapped and hashed evidence gives the same, and is not unwrapped again")
     func bare() throws {
         let body: JSON = ["signedPayload": .string(Payload.notification().signed())]
         let raw = RawEvidence(.notification, body.bytes, rank: .notification)
@@ -125,7 +125,7 @@ struct ProverTests {
         #expect(try prover.heading(of: bare) == prover.heading(of: raw))
     }
 
-    @Test("A forged repetition of what was believed is another piece of evidence and is refused")
+    @Test("A forged repetition of believed evidence is different evidence and is refused")
     func forged() throws {
         let text = Payload.transaction.signed()
         _ = try prove(.signedTransaction, Array(text.utf8))

@@ -34,7 +34,7 @@ struct BERTests {
     }
 
     @Test(
-        "Headers that are not taken are refused",
+        "Headers outside the accepted forms are refused",
         arguments: [
             [], [0x30], [0x04, 0x80, 0, 0], [0x00, 0x00], [0x1F, 0x01, 0x00], [0x30, 0x81],
             [0x30, 0x81, 0x01], [0x30, 0x85, 0, 0, 0, 0, 1, 0], [0x30, 0xFF], [0x04, 0x02, 1],
@@ -45,7 +45,7 @@ struct BERTests {
         #expect(throws: BERFault.self) { try read(bytes) }
     }
 
-    @Test("Integers are read with their sign, and only when they fit")
+    @Test("Integers are read with their sign, and only if they fit")
     func integers() throws {
         for value in [0, 1, -1, 127, 128, -128, -129, 1 << 40, Int64.max, Int64.min] {
             var reader = BERReader(ByteRange(ASN1.integer(value)))
@@ -55,7 +55,7 @@ struct BERTests {
         #expect(throws: BERFault.malformed) { try long.integer() }
     }
 
-    @Test("A string in pieces is joined, whatever its pieces are made of")
+    @Test("A string in pieces is joined, whatever its pieces")
     func pieces() throws {
         let bytes = ASN1.indefinite(
             0x2C,
@@ -67,7 +67,7 @@ struct BERTests {
         #expect(throws: BERFault.malformed) { try wrong.string(BERTag.octets) }
     }
 
-    @Test("Rubbish of every kind is refused without harm")
+    @Test("Random bytes of every kind are refused without harm")
     func rubbish() {
         let seed = printedSeed(of: "rubbish")
         var random = SeededGenerator(seed: seed)

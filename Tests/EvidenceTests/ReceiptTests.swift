@@ -30,7 +30,7 @@ struct ReceiptTests {
     }
 
     @Test(
-        "DER and BER, SHA-1 and SHA-256, with signed attributes and without, all say the same",
+        "DER and BER, SHA-1 and SHA-256, with and without signed attributes, say the same",
         arguments: [ReceiptPlan.Form.der, .ber], [MintedDigest.sha1, .sha256])
     func forms(_ form: ReceiptPlan.Form, _ digest: MintedDigest) throws {
         var plan = ReceiptPlan()
@@ -57,7 +57,7 @@ struct ReceiptTests {
         #expect(statement.facts.transactions == [try expectedFact()])
     }
 
-    @Test("Attributes count in whatever order they come, and so do certificates")
+    @Test("Attributes count in any order, and so do certificates")
     func order() throws {
         var plan = ReceiptPlan()
         var random = SeededGenerator(seed: printedSeed(of: "orders of attributes"))
@@ -77,7 +77,7 @@ struct ReceiptTests {
         #expect(try verify(ReceiptPlan()).facts.apps == [fact])
     }
 
-    @Test("Many purchases are all read, none when there are none")
+    @Test("All of many purchases are read, and none if there are none")
     func counts() throws {
         var plan = ReceiptPlan()
         plan.attributes = .receipt(purchases: [])
@@ -89,7 +89,7 @@ struct ReceiptTests {
     }
 
     @Test(
-        "Dates come with fractions and with offsets",
+        "Dates may have fractions and offsets",
         arguments: [
             ("2023-05-01T09:59:59Z", "2023-05-01T09:59:59.000Z"),
             ("2023-05-01T09:59:59.123Z", "2023-05-01T09:59:59.123Z"),
@@ -178,7 +178,7 @@ struct ReceiptTests {
         #expect(statement.facts.transactions.first?.environment == environment)
     }
 
-    @Test("A certificate that signs itself is believed when it is itself an extra root")
+    @Test("A self-signed certificate is believed if it is itself an extra root")
     func xcode() throws {
         var root = CertificatePlan.root
         root.name = "StoreKit"
@@ -204,7 +204,7 @@ struct ReceiptTests {
                 == .extraRootForProduction)
     }
 
-    @Test("The device hash is compared when the caller names the device")
+    @Test("The device hash is compared if the caller names the device")
     func device() {
         var terms = Terms.usual
         terms.device = DeviceID("00010203-0405-0607-0809-0A0B0C0D0E0F")
@@ -214,7 +214,7 @@ struct ReceiptTests {
         #expect(refusal(of: bytes, as: .appReceipt, on: terms) == .deviceMismatch)
     }
 
-    @Test("The version is compared when the caller asks")
+    @Test("The version is compared if the caller asks")
     func version() {
         var terms = Terms.usual
         terms.appVersion = "42"
@@ -224,7 +224,7 @@ struct ReceiptTests {
         #expect(refusal(of: bytes, as: .appReceipt, on: terms) == .versionMismatch)
     }
 
-    @Test("A volume licence that has ended is refused, one that has not is believed")
+    @Test("An expired volume licence is refused, and a current one is believed")
     func licence() {
         var plan = ReceiptPlan()
         plan.attributes[attribute: 21] = ASN1.ia5("4001-01-01T00:00:00Z")

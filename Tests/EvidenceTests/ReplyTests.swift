@@ -103,7 +103,7 @@ struct ReplyTests {
         #expect(fact.expirationIntent == .billingError && fact.priceConsent == .pending)
     }
 
-    @Test("A reply to an iOS 6 receipt is read as the one transaction that it is")
+    @Test("A reply to an iOS 6 receipt is read as one transaction")
     func old() throws {
         var payload = Payload([("status", 21006), ("environment", "Sandbox")])
         payload["receipt"] = [
@@ -150,7 +150,7 @@ struct ReplyTests {
         #expect(refused("status", 21005)?.cure == .time)
     }
 
-    @Test("Internal errors are tried again only when the reply says so", arguments: ["1", "true"])
+    @Test("Internal errors are tried again only if the reply says so", arguments: ["1", "true"])
     func retryable(_ word: String) {
         var payload = Payload([("status", 21150), ("is-retryable", .string(word))])
         #expect {
@@ -182,7 +182,7 @@ struct ReplyTests {
         } throws: { ($0 as? EvidenceRefusal) == .foreignBundleID(Payload.bundleID) }
     }
 
-    @Test("Values that are not what they should be are refused by name")
+    @Test("Values of the wrong kind are refused by name")
     func badValues() {
         #expect(refused("latest_receipt_info", "x") == .invalidMember("latest_receipt_info"))
         #expect(refused("latest_receipt_info", [1]) == .invalidMember("latest_receipt_info"))

@@ -57,7 +57,7 @@ struct SignedTransactionTests {
         #expect(statement.signedBy.count == 3)
     }
 
-    @Test("The rank is the one under which the caller received the transaction")
+    @Test("The rank depends on how the caller received the transaction")
     func rank() throws {
         var terms = Terms.usual
         terms.rank = .serverAPI
@@ -65,7 +65,7 @@ struct SignedTransactionTests {
         #expect(statement.facts.transactions.first?.rank == .serverAPI)
     }
 
-    @Test("What is absent stays absent")
+    @Test("An absent member stays absent")
     func absent() throws {
         var payload = Payload.transaction
         let optional = [
@@ -111,7 +111,7 @@ struct SignedTransactionTests {
         #expect(statement.members?["type"] == "Lease")
     }
 
-    @Test("A word where a number was, or a number where a word was, is kept as it came")
+    @Test("A word instead of a number, or the reverse, is kept as it came")
     func otherForm() throws {
         var payload = Payload.transaction
         payload["type"] = 5
@@ -143,7 +143,7 @@ struct SignedTransactionTests {
     }
 
     @Test(
-        "What a transaction cannot do without is refused when it is missing",
+        "A required member of a transaction is refused if it is missing",
         arguments: ["transactionId", "originalTransactionId", "productId", "purchaseDate"])
     func missing(_ name: String) {
         var payload = Payload.transaction
@@ -163,7 +163,7 @@ struct SignedTransactionTests {
     }
 
     @Test(
-        "A month of a commitment tells where it stands, and the renewal whether another one follows"
+        "A month of a commitment has its position, and the renewal says if another follows"
     )
     func commitment() throws {
         var payload = Payload.transaction
@@ -187,7 +187,7 @@ struct SignedTransactionTests {
         }
     }
 
-    @Test("Several things under one product, and the purchase that it goes on from")
+    @Test("Several items under one product, and the purchase that it continues")
     func items() throws {
         var payload = Payload.transaction
         payload["previousOriginalTransactionId"] = "1999"
@@ -216,7 +216,7 @@ struct SignedTransactionTests {
         } throws: { ($0 as? EvidenceRefusal) == .invalidMember("SKU") }
     }
 
-    @Test("A renewal info gives a fact for the app beside which it came")
+    @Test("Renewal info gives a fact for the app of its companion")
     func renewal() throws {
         var terms = Terms.usual
         terms.companion = .example
@@ -235,14 +235,14 @@ struct SignedTransactionTests {
         #expect(statement.facts.renewals == [fact])
     }
 
-    @Test("A renewal info alone is proven, and gives no fact because it names no app")
+    @Test("Renewal info alone is proven, and gives no fact because it names no app")
     func loneRenewal() throws {
         let statement = try verify(.renewal, as: .renewalInfo)
         #expect(statement.facts == Facts())
         #expect(statement.app == nil)
     }
 
-    @Test("A renewal info is refused for a companion that is no configured app")
+    @Test("Renewal info is refused for a companion of an app that is not configured")
     func foreignCompanion() throws {
         var terms = Terms.usual
         terms.companion = try AppID("com.other")
@@ -251,7 +251,7 @@ struct SignedTransactionTests {
         } throws: { ($0 as? EvidenceRefusal) == .foreignBundleID("com.other") }
     }
 
-    @Test("An app transaction tells who first installed which version when")
+    @Test("An app transaction states who first installed which version, and when")
     func appTransaction() throws {
         let statement = try verify(.appTransaction, as: .appTransaction)
         let fact = AppFact(
@@ -272,7 +272,7 @@ struct SignedTransactionTests {
         } throws: { ($0 as? EvidenceRefusal) == .foreignAppID }
     }
 
-    @Test("The device is compared when both sides name one")
+    @Test("The device is compared if both sides name one")
     func device() throws {
         let nonce = "7F3C2F0E-6A53-4A6C-9D0D-2F6E3F7F0B11"
         let device = "00010203-0405-0607-0809-0a0b0c0d0e0f"
@@ -289,7 +289,7 @@ struct SignedTransactionTests {
         } throws: { ($0 as? EvidenceRefusal) == .deviceMismatch }
     }
 
-    @Test("The third certificate is not read: the root or rubbish, it makes no difference")
+    @Test("The third certificate is not read: a root or random bytes make no difference")
     func thirdCertificate() throws {
         var plan = SignedJSONPlan(Payload.transaction.json)
         plan.certificates[2] = MintedChain(.transactions).root.der
@@ -305,7 +305,7 @@ struct SignedTransactionTests {
         _ = try Verifier.trusting.verify(plan.bytes, as: .signedTransaction, on: .usual)
     }
 
-    @Test("A chain of SHA-256 and P-256 throughout is as good")
+    @Test("A chain of SHA-256 and P-256 throughout is accepted")
     func otherCurves() throws {
         var chain = MintedChain.transactions
         chain.root = MintedCertificate(.root, key: MintedKey(.p256))

@@ -83,7 +83,7 @@ struct StatedInstantTests {
         }
     }
 
-    @Test("Each date of a signed statement is refused by its member outside of them, at both ends")
+    @Test("Each date of a signed statement is refused by its member beyond either end")
     func signed() {
         for probe in Self.probes {
             let name = "\(probe.kind) \(probe.member)"
@@ -104,7 +104,7 @@ struct StatedInstantTests {
         }
     }
 
-    @Test("Each date of a receipt is refused by its attribute outside of them, at both ends")
+    @Test("Each date of a receipt is refused by its attribute beyond either end")
     func receipt() {
         let taken = ["1970-01-01T00:00:00Z", "9999-12-31T23:59:59Z", "1970-01-01T01:00:00+0100"]
         let refused = [
@@ -131,7 +131,7 @@ struct StatedInstantTests {
         }
     }
 
-    @Test("Each date of a reply is refused by its member outside of them, as number and as text")
+    @Test("Each date of a reply is refused by its member beyond either end, as number and text")
     func reply() throws {
         func refusal(_ place: [String], _ member: String, _ value: String) -> EvidenceRefusal? {
             let reply = ReplyTests.good.json.setting(place, member, .string(value))
@@ -165,7 +165,7 @@ struct StatedInstantTests {
     }
 
     @Test(
-        "A notification about a transaction with such a date is kept, and the date counts nowhere")
+        "A notification about a transaction with such a date is stored; the date counts nowhere")
     func notification() throws {
         var transaction = Payload.transaction
         transaction["expiresDate"] = .integer(Int64.max)

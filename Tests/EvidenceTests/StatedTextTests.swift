@@ -174,7 +174,7 @@ struct StatedTextTests {
     }
 
     @Test(
-        "A notification about a transaction with such a text is kept, and the text counts nowhere")
+        "A notification about a transaction with such a text is stored; the text counts nowhere")
     func notification() throws {
         var transaction = Payload.transaction
         transaction["currency"] = .string(Self.bad)

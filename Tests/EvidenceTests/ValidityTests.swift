@@ -50,7 +50,7 @@ struct ValidityTests {
         #expect(refused(at: Payload.signedAt, intermediate: plan) == .chain(.notYetValid))
     }
 
-    @Test("A remembered chain is asked for its validity each time")
+    @Test("A remembered chain's validity is checked each time")
     func warm() throws {
         let chain = MintedChain.transactions
         let verifier = Verifier(
@@ -92,7 +92,7 @@ struct ValidityTests {
         #expect(verifier.signedCache.count == 1 && verifier.receiptCache.count == 1)
     }
 
-    @Test("A chain is remembered only after a genuine signature, and never more than the limit")
+    @Test("A chain is remembered only after a genuine signature, and within the limit")
     func remembering() throws {
         let chain = MintedChain.transactions
         let verifier = Verifier(

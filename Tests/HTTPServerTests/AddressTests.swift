@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 import Threading
 
-@Suite("Where clients are", .timeLimit(.minutes(10)))
+@Suite("Client addresses", .timeLimit(.minutes(10)))
 struct AddressTests {
     private func serve(_ change: (inout ServerSettings) -> Void) throws -> Server {
         try makeServer(change) { request in .now(text("\(request.client.map { "\($0)" } ?? "-")")) }
@@ -16,7 +16,7 @@ struct AddressTests {
         return client.reply()?.body
     }
 
-    @Test("A client that is no trusted proxy speaks for itself alone")
+    @Test("A client that is no trusted proxy speaks only for itself")
     func untrusted() throws {
         let server = try serve { $0.trustedProxies = TrustedProxies("10.0.0.0/8")! }
         #expect(try client("", at: server) == "127.0.0.1")
@@ -25,7 +25,7 @@ struct AddressTests {
     }
 
     @Test(
-        "A trusted proxy names the client last, and what a client wrote before that counts nothing",
+        "A trusted proxy names the client last, and earlier entries from a client do not count",
         arguments: [
             ("", "127.0.0.1"),
             ("X-Forwarded-For: 192.0.2.1\r\n", "192.0.2.1"),
@@ -47,7 +47,7 @@ struct AddressTests {
     }
 
     @Test(
-        "Of two headers that name different clients neither counts: a proxy set one, the client the other",
+        "If two headers name different clients, neither counts",
         arguments: [
             ("Forwarded: for=198.51.100.7\r\nX-Forwarded-For: 192.0.2.1\r\n", "127.0.0.1"),
             ("Forwarded: for=192.0.2.1\r\nX-Forwarded-For: nonsense\r\n", "127.0.0.1"),
@@ -60,7 +60,7 @@ struct AddressTests {
     }
 
     @Test(
-        "A network holds addresses of its own family only",
+        "A network contains only addresses of its own family",
         arguments: [
             ("10.0.0.5", "::1", false), ("0.0.0.0/0", "::1", false), ("::/0", "10.0.0.5", false),
             ("10.0.0.5", "10.0.0.5", true), ("0.0.0.0/0", "192.0.2.1", true),
@@ -73,13 +73,13 @@ struct AddressTests {
     }
 
     @Test(
-        "What is no list of addresses and networks is refused",
+        "A bad list of addresses and networks is refused",
         arguments: ["", "x", "10.0.0.0/33", "10.0.0.0/", "10.0.0.1,", "::1/129", "10.0.0.0/-1"])
     func malformed(_ list: String) {
         #expect(TrustedProxies(list) == nil)
     }
 
-    @Test("An address that has its share of connections is told so, and then only closed")
+    @Test("An address above its share of connections gets an error, and then only a close")
     func share() throws {
         let server = try serve { $0.connectionsPerAddress = 3 }
         var held = try (0..<3).map { _ in try RawClient(undocumented: server.port) }
@@ -103,7 +103,7 @@ struct AddressTests {
     }
 
     @Test(
-        "Where a few addresses hold all connections, the longest idle of them gives way to a newcomer"
+        "If a few addresses hold all connections, their longest idle one gives way"
     )
     func crowd() throws {
         let server = try serve {
@@ -126,7 +126,7 @@ struct AddressTests {
 
     /// What holds a place: nothing said, a part of a head, a part of a body.
     @Test(
-        "Many addresses with a few connections each keep no newcomer out, and end no one who has a key",
+        "Many addresses with few connections keep no newcomer out, and end no known client",
         arguments: [
             "", "GET / HTTP/1.1\r\nX: y",
             "POST /large HTTP/1.1\r\nHost: h\r\nContent-Length: 9\r\n\r\nx",
@@ -153,7 +153,7 @@ struct AddressTests {
         for client in known { #expect(ask(client) == 200) }
     }
 
-    @Test("One address has an eighth of the strangers' queue")
+    @Test("One address may have an eighth of the strangers' queue")
     func queueShare() throws {
         let gate = Monitor(false)
         let server = try makeServer({
@@ -184,7 +184,7 @@ struct AddressTests {
         #expect(other.reply()?.status == 200)
     }
 
-    @Test("The system keeps little of answers that a client does not take")
+    @Test("The system buffers little for a client that does not read")
     func untaken() throws {
         let server = try serve { _ in }
         let client = try RawClient(undocumented: server.port)

@@ -85,7 +85,7 @@ struct FramingTests {
         try expect(request, in: [request.bytes[...]], "in one piece")
     }
 
-    @Test("In whatever pieces they come", arguments: RawRequest.all)
+    @Test("The same in whatever pieces they come", arguments: RawRequest.all)
     func inPieces(_ request: RawRequest) throws {
         let seed = printedSeed(of: "pieces of \(request.name)")
         var random = SeededGenerator(seed: seed)
@@ -100,7 +100,7 @@ struct FramingTests {
         try expect(request, in: pieces, "seed \(seed)")
     }
 
-    @Test("The table holds more than sixty requests, each under its own name")
+    @Test("The table has more than sixty requests, each under its own name")
     func table() {
         #expect(RawRequest.all.count > 60)
         #expect(Set(RawRequest.all.map(\.name)).count == RawRequest.all.count)
@@ -134,7 +134,7 @@ struct FramingTests {
     }
 
     @Test(
-        "Over TLS the same holds",
+        "The same over TLS",
         arguments: [
             ("GET /a HTTP/1.1\\r\\nHost: h\\r\\nConnection: close\\r\\n\\r\\n", [200]),
             (
@@ -167,7 +167,7 @@ struct FramingTests {
         #expect(witness.seen.count == 1)
     }
 
-    @Test("A part of a head has as long as a head, however long the connection has been idle")
+    @Test("A partial head has a head's time, however long the connection has been idle")
     func partOfHead() throws {
         let witness = Witness()
         let server = try witness.serve {

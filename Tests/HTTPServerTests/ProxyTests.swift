@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 import Threading
 
-@Suite("The proxies that are advised", .timeLimit(.minutes(5)))
+@Suite("The recommended proxies", .timeLimit(.minutes(5)))
 struct ProxyTests {
     /// The connections that each client may have, in the files and on the page.
     private static let share = 256
@@ -26,7 +26,7 @@ struct ProxyTests {
     }
 
     @Test(
-        "Whatever a client writes about its address, Deed hears its address",
+        "Whatever a client writes about its address, Deed gets the real one",
         arguments: Proxy.Kind.allCases)
     func addresses(_ kind: Proxy.Kind) throws {
         let server = try serve { .now(text("\($0.client.map { "\($0)" } ?? "-")")) }
@@ -49,7 +49,7 @@ struct ProxyTests {
 
     // Caddy has no such limit. Another network of the machine's keeps the rule from everyone else.
     @Test(
-        "The rule beside Caddy's file gives each client its share of connections",
+        "The rule with Caddy's file gives each client its share of connections",
         .enabled(if: getuid() == 0, "only root may set rules"))
     func rule() throws {
         let advised = try Proxy.advised("Caddyfile").split(separator: "\n")
@@ -84,7 +84,7 @@ struct ProxyTests {
     }
 
     @Test(
-        "One client has its share of connections, and another one has its own",
+        "One client has its share of connections, and another has its own",
         arguments: [Proxy.Kind.nginx, .haproxy])
     func connections(_ kind: Proxy.Kind) throws {
         let gate = Gate()
@@ -105,7 +105,7 @@ struct ProxyTests {
         #expect(answered == Self.share)
     }
 
-    @Test("A version that is none of HTTP/1 gets one answer", arguments: Proxy.Kind.allCases)
+    @Test("A version other than HTTP/1 gets one answer", arguments: Proxy.Kind.allCases)
     func versions(_ kind: Proxy.Kind) throws {
         let server = try serve { _ in .now(text("answered")) }
         let proxy = try Proxy(kind, before: server.port)

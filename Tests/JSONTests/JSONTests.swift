@@ -4,7 +4,7 @@ import Testing
 @Suite("JSON")
 struct JSONTests {
     @Test(
-        "A value is read and written back as it was",
+        "A value is read and written back unchanged",
         arguments: [
             "null", "true", "false", "0", "-1", "9223372036854775807", "-9223372036854775808",
             "9223372036854775808", "1.50", "1e400", "\"\"", "\"ü🎮\"", "[]", "{}",
@@ -27,7 +27,7 @@ struct JSONTests {
     }
 
     @Test(
-        "What is not JSON is refused with its reason",
+        "Text that is not JSON is refused with the reason",
         arguments: [
             ("", JSONError.Reason.truncated), ("{", .truncated), ("[1,", .truncated),
             ("\"a", .truncated), ("tru", .truncated), ("-", .truncated), ("1.", .truncated),
@@ -49,7 +49,7 @@ struct JSONTests {
     }
 
     @Test(
-        "The character that cannot stand there is shown, and where it is",
+        "The forbidden character is shown, and its place",
         arguments: [
             ("{\"a\":1 /", "\"/\" at byte 7 is not allowed there in JSON"),
             ("[“a”]", "\"“\" at byte 1 is not allowed there in JSON"),
@@ -69,7 +69,7 @@ struct JSONTests {
         #expect(throws: JSONError.self) { try JSON.read("{\(names.joined(separator: ","))}") }
     }
 
-    @Test("Wherever a byte stands in a string, it is read as what it is")
+    @Test("Every byte is read correctly at every place in a string")
     func bytes() throws {
         for byte in UInt8.min...UInt8.max {
             for place in 0..<20 {
@@ -107,7 +107,7 @@ struct JSONTests {
         } throws: { ($0 as? JSONError)?.reason == .badUTF8 }
     }
 
-    @Test("Sixteen levels are read, seventeen are refused, a million do not hurt")
+    @Test("Sixteen levels are read, seventeen are refused, and a million do no harm")
     func depth() throws {
         func nested(_ depth: Int) -> String {
             String(repeating: "[", count: depth) + String(repeating: "]", count: depth)
@@ -124,7 +124,7 @@ struct JSONTests {
         } throws: { ($0 as? JSONError)?.reason == .tooLong(limit: 8) }
     }
 
-    @Test("Pretty text holds the same value, a member a line")
+    @Test("Pretty text has the same value, one member per line")
     func pretty() throws {
         let value: JSON = ["a": [1, 2], "b": ["c": .null, "d": []]]
         #expect(try JSON.read(value.prettyText) == value)

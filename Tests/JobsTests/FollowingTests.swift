@@ -82,7 +82,7 @@ struct FollowingTests {
         return notes
     }
 
-    @Test("More than one look holds comes in order, and what was taken does not come again")
+    @Test("More events than one look takes come in order, and processed ones do not come again")
     func order() throws {
         inParallel(16) { lane in try? give(70, to: "u1", "lane-\(lane)") }
         try give(3, to: "u2", "other")
@@ -96,7 +96,7 @@ struct FollowingTests {
         #expect(try read(under: lease).taken.values.joined().map { $0 } == [1121...1121])
     }
 
-    @Test("What one took that died before its place moved is handed over again")
+    @Test("Events of a process that died before its place moved come again")
     func died() throws {
         try give(3, to: "u1", "g")
         let dead = try lease()
@@ -114,7 +114,7 @@ struct FollowingTests {
         #expect(lost.count == 3 && notes.taken == lost.taken)
     }
 
-    @Test("One whose lease was taken over while it was at work moves nothing any more")
+    @Test("A process whose lease was taken over no longer moves the place")
     func fenced() throws {
         try give(3, to: "u1", "g")
         let late = try lease()
@@ -136,7 +136,7 @@ struct FollowingTests {
     }
 
     @Test(
-        "A new name begins at the start or at the end, as it is asked, and where it was when it is not new"
+        "A new name begins at the start or the end as asked, and a known one at its place"
     )
     func start() throws {
         try give(3, to: "u1", "before")
@@ -152,7 +152,7 @@ struct FollowingTests {
         #expect(try read(DurableReader("late", from: .beginning), under: lease).count == 5)
     }
 
-    @Test("What is written to a log that was put back to an earlier state is handed over")
+    @Test("Events written to a restored log are passed on")
     func putBack() throws {
         try give(3, to: "u1", "g")
         let lease = try lease()
@@ -164,7 +164,7 @@ struct FollowingTests {
         #expect(try database.number("select sum(seq)::bigint from deed.cursors") == 5)
     }
 
-    @Test("A reader of one project gets its events whole, and its place lies behind them")
+    @Test("A reader of one project gets its events completely, and its place moves past them")
     func ofProject() throws {
         for number in 0..<250 {
             let project = number % 50 == 0 ? "small" : "large"
@@ -189,7 +189,7 @@ struct FollowingTests {
         #expect(try database.number("select sum(seq)::bigint from deed.cursors") == 5)
     }
 
-    @Test("Of two instances one takes at a time, all of what both write, once and in order")
+    @Test("Among two instances, one takes at a time: everything both write, once and in order")
     func twoInstances() throws {
         let other = database.ledger()
         defer { other.close() }

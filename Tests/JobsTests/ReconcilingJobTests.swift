@@ -78,7 +78,7 @@ struct ReconcilingJobTests {
     }
 
     @Test(
-        "A project that cannot be reconciled keeps no other from it, and none is done twice a night"
+        "A project that fails blocks no other, and none is done twice a night"
     )
     func faultOfOne() throws {
         let job = try nightly()
@@ -97,7 +97,7 @@ struct ReconcilingJobTests {
         #expect(work.projects.count == 8)
     }
 
-    @Test("A requested run that cannot be done keeps no other one waiting")
+    @Test("A requested run that fails does not delay another")
     func requested() throws {
         let sender = Sender(actor: try Actor("test"), idempotencyKey: nil)
         for project in ["a", "b"] {
@@ -120,7 +120,7 @@ struct ReconcilingJobTests {
         #expect(work.projects == ["b", "a"])
     }
 
-    @Test("A run of some steps is not the night's")
+    @Test("A run of some steps is no nightly run")
     func narrow() throws {
         var wish = ReconcileWish(project: try ProjectID("a"))
         wish.plan.steps = [.intake]
@@ -130,7 +130,7 @@ struct ReconcilingJobTests {
         #expect(work.projects == ["a", "a", "b", "c", "default"])
     }
 
-    @Test("A project whose turn another run has taken waits for it, and is not passed over")
+    @Test("A project whose turn another run has taken waits for it, and is not skipped")
     func raced() throws {
         work.refusals.withLock { $0 = 2 }
         let clock = ContinuousClock()

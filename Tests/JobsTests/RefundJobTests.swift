@@ -6,9 +6,9 @@ import Testing
 
 @testable import Jobs
 
-@Suite("The job that tells stores of refunds", .timeLimit(.minutes(5)))
+@Suite("The job that reports refunds to stores", .timeLimit(.minutes(5)))
 struct RefundJobTests {
-    @Test("Customers who cannot be read are told in the log, once while they are as many")
+    @Test("Unreadable customers are reported in the log, once while their number stays")
     func unread() throws {
         let service = try TestService()
         let set = service.send(

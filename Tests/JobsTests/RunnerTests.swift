@@ -48,7 +48,7 @@ struct RunnerTests {
         for runner in runners { #expect(runner.unfinished(after: 10_000) == []) }
     }
 
-    @Test("Of two instances one runs what is done once, and again when its hour has passed")
+    @Test("Among two instances, one runs a shared job, and again when its hour has passed")
     func once() {
         let tally = Tally()
         let (one, other) = (runner(hourly(tally)), runner(hourly(tally)))
@@ -70,7 +70,7 @@ struct RunnerTests {
     }
 
     @Test(
-        "A run for all instances that takes long is told of in the log, and one for itself is not")
+        "A long shared run is logged, and an instance's own run is not")
     func long() {
         let (alone, everywhere) = (Tally(), Tally())
         let slow = Job("slow", .alone(milliseconds: 60_000)) { _ in
@@ -91,7 +91,7 @@ struct RunnerTests {
         #expect(lines.count == 1 && lines.allSatisfy { $0.contains(#""job":"slow""#) })
     }
 
-    @Test("A job whose instance died with the lease is run by another one when that has run out")
+    @Test("If an instance dies with the lease, another one runs the job after the lease")
     func takenOver() throws {
         let ledger = database.ledger()
         let dead = try #require(
@@ -111,7 +111,7 @@ struct RunnerTests {
         #expect(try ledger.lastRun(of: "hourly") == clock.now)
     }
 
-    @Test("A run that fails is told of once, taken up again, and at once when it is hurried")
+    @Test("A failed run is logged once, resumed, and resumed at once when hurried")
     func failing() {
         let tally = Tally()
         let runner = runner(
@@ -133,7 +133,7 @@ struct RunnerTests {
         #expect(metrics.text().contains("deed_job_failures_total{job=\"failing\"} 3\n"))
     }
 
-    @Test("The next run comes when the last one wanted it, also before the schedule")
+    @Test("The next run comes when the last one wanted it, even before the schedule")
     func early() {
         let tally = Tally()
         let clock = clock
@@ -153,7 +153,7 @@ struct RunnerTests {
         stop(runner)
     }
 
-    @Test("A stop tells the run that is under way, and names those that do not end in time")
+    @Test("A stop tells the current run, and names those that do not end in time")
     func stopping() {
         let (begun, tally) = (Tally(), Tally())
         let isFree = Monitor(false)

@@ -22,7 +22,7 @@ struct ScheduleTests {
     }
 
     @Test(
-        "What is no time of day is none",
+        "Other texts are no time of day",
         arguments: ["", "3:00", "24:00", "03:60", "03-00", "03:00:00", "+3:00", "1:034", "aa:bb"])
     func noTime(_ text: String) { #expect(TimeOfDay(text) == nil) }
 
@@ -38,7 +38,7 @@ struct ScheduleTests {
     }
 
     @Test(
-        "A job of an interval is due at once where it never ran, and where the clock was set back")
+        "A job with an interval is due at once if it never ran, or if the clock was set back")
     func interval() throws {
         let hourly = Schedule.once(milliseconds: 3_600_000)
         let now = try instant("2026-11-20T14:00:00Z")

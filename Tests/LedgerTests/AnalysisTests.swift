@@ -9,7 +9,7 @@ import TestSupport
 import Testing
 
 /// The questions of `docs/sql.md`, asked of a history whose answers are known.
-@Suite("What analysts ask in SQL")
+@Suite("Analysts' questions in SQL")
 struct AnalysisTests {
     private let database: ScratchDatabase
     private let ledger: Ledger
@@ -205,7 +205,7 @@ struct AnalysisTests {
         }
     }()
 
-    @Test("The questions of the page have the answers that the history has")
+    @Test("The questions on the page have the answers of the history")
     func questions() throws {
         try tellHistory()
         let questions = try AnalysisTests.questions()
@@ -216,7 +216,7 @@ struct AnalysisTests {
         }
     }
 
-    @Test("Who may read the views only can ask all of it")
+    @Test("A login that may only read the views can ask all of them")
     func rights() throws {
         let analyst = try TestLogin(analystOf: database)
         defer { withExtendedLifetime(analyst) {} }
@@ -226,7 +226,7 @@ struct AnalysisTests {
         #expect(throws: (any Error).self) { try runScript("select * from deed.events", at: url) }
     }
 
-    @Test("What no customer claimed was sold too, to no customer; what is erased was not given")
+    @Test("Unclaimed purchases count as sold to no customer; erased grants do not count")
     func edges() throws {
         try record("$unclaimed/", [sale("u0", "level2", .nonConsumable, 3, 4990)])
         #expect(
@@ -241,7 +241,7 @@ struct AnalysisTests {
         #expect(try rows(of: "select grant_id, entitlement from deed.grants") == ["g2 vip"])
     }
 
-    @Test("Offers, refunds and products read in words")
+    @Test("Offers, refunds and products read as words")
     func words() throws {
         var fact = period("w0", of: "w0", "pro", 0..<30, 1990, "EUR")
         fact.offer = Offer(kind: .unknown(9), discount: .payUpFront)
@@ -271,7 +271,7 @@ struct AnalysisTests {
             ])
     }
 
-    @Test("Rows that a migration marks are written anew with what they lack")
+    @Test("Rows that a migration marks are rewritten with what they lack")
     func marked() throws {
         try tellHistory()
         let question = "select transaction, price from deed.transactions order by transaction"

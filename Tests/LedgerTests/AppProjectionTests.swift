@@ -3,7 +3,7 @@ import Ledger
 import TestSupport
 import Testing
 
-@Suite("Which project has an app")
+@Suite("The project of an app")
 struct AppProjectionTests {
     private let database: ScratchDatabase
     private let ledger: Ledger
@@ -58,7 +58,7 @@ struct AppProjectionTests {
         #expect(try holders() == ["second"])
     }
 
-    @Test("Of two projects that take an app at the same time, from two processes, one has it")
+    @Test("If two projects take an app at once, from two processes, one has it")
     func race() throws {
         let other = database.ledger()
         defer { other.close() }
@@ -78,7 +78,7 @@ struct AppProjectionTests {
         }
     }
 
-    @Test("What was set and removed is what is listed, whatever a batch held")
+    @Test("The list follows what was set and removed, whatever a batch contained")
     func sameBatch() throws {
         let game = game
         try change("first", key: "both") { project, state throws(Refusal) in

@@ -9,7 +9,7 @@ import Testing
 
 @Suite("Appending to the ledger")
 struct AppendTests {
-    @Test("A grant that was given is there, at the first position of its shard")
+    @Test("A new grant is there, at the first position of its shard")
     func givenGrant() throws {
         let database = try ScratchDatabase()
         let ledger = database.ledger()
@@ -28,7 +28,7 @@ struct AppendTests {
                 + #""end":null,"reason":"test","ticket":null}"#)
     }
 
-    @Test("The same cause is obeyed once and answered the same")
+    @Test("The same cause is carried out once and answered the same")
     func sameCause() throws {
         let database = try ScratchDatabase()
         let ledger = database.ledger()
@@ -52,7 +52,7 @@ struct AppendTests {
         }
     }
 
-    @Test("Twins that arrive at the same time make one event, in one process and in two")
+    @Test("Simultaneous copies make one event, in one process and in two")
     func simultaneousTwins() throws {
         let database = try ScratchDatabase()
         let ledgers = [database.ledger(), database.ledger()]
@@ -114,7 +114,7 @@ struct AppendTests {
         #expect(metrics.text().contains("deed_commit_batch_size_count 1\n"))
     }
 
-    @Test("A closed ledger takes no more commands")
+    @Test("A closed ledger accepts no more commands")
     func closed() throws {
         let ledger = try ScratchDatabase().ledger()
         ledger.close()

@@ -7,7 +7,7 @@ import Threading
 
 @testable import Ledger
 
-@Suite("Commands that no client waits for", .timeLimit(.minutes(5)))
+@Suite("Commands without a waiting client", .timeLimit(.minutes(5)))
 final class BackgroundTests {
     private let database: ScratchDatabase
     private let ledger: Ledger
@@ -57,7 +57,7 @@ final class BackgroundTests {
         return answers.wait { $0 }
     }
 
-    @Test("A client waits for one batch of fifty customers at most")
+    @Test("A client waits for at most one batch of fifty customers")
     func clientsFirst() throws {
         let client = Monitor<Result<Outcome, CommandError>?>(nil)
         let command = try Command.give("pro", to: streams[120], grant: "g1")
@@ -71,7 +71,7 @@ final class BackgroundTests {
         #expect(try largestCommit() == 50)
     }
 
-    @Test("A run without clients commits more of them together, when it is told to")
+    @Test("A run without clients commits more of them together if told to")
     func alone() throws {
         let alone = database.ledger(change: { $0.backgroundBatch = 500 })
         defer { alone.close() }
@@ -80,7 +80,7 @@ final class BackgroundTests {
         #expect(try largestCommit() == 120)
     }
 
-    @Test("A batch of which a statement takes half a second is halved until it takes less")
+    @Test("A batch with a statement of half a second is halved until it takes less")
     func slow() throws {
         // Thirty of them would take longer.
         try database.run(
@@ -96,7 +96,7 @@ final class BackgroundTests {
         #expect(try largestCommit() <= 25)
     }
 
-    @Test("A command of the background is decided on what a client changed meanwhile")
+    @Test("A background command is decided on what a client changed meanwhile")
     func decidedLate() throws {
         let stream = streams[0]
         let cause = Cause(text: "late", digest: [UInt8](repeating: 0, count: 32))
@@ -117,7 +117,7 @@ final class BackgroundTests {
         #expect(seen.withLock(\.self) == 1)
     }
 
-    @Test("A rehearsal tells what would come of it, and changes nothing")
+    @Test("A rehearsal shows the result, and changes nothing")
     func rehearsal() throws {
         let answers = ledger.appendAll(try grants(), at: .run(nil), isRehearsal: true)
         for answer in answers { #expect(try answer.get().events.count == 1) }

@@ -6,7 +6,7 @@ import Testing
 import Threading
 
 /// A login of the database stays what it is.
-@Suite("A login does not climb")
+@Suite("A login gains no rights")
 struct ClimbingTests {
     private let database: ScratchDatabase
 
@@ -18,7 +18,7 @@ struct ClimbingTests {
     }
 
     @Test(
-        "An analyst's type in pg_temp runs nothing with another's rights, whatever it is named like",
+        "An analyst's type in pg_temp runs nothing with another's rights, whatever its name",
         arguments: ["int8multirange", "text", "jsonb", "timestamptz", "numeric"])
     func types(_ name: String) throws {
         let analyst = try TestLogin(analystOf: database)
@@ -51,7 +51,7 @@ struct ClimbingTests {
         #expect(try database.number(isSuperuser) == 0)
     }
 
-    @Test("Every function names pg_temp last, or was read when it was made")
+    @Test("Every function names pg_temp last, or was parsed when it was made")
     func paths() throws {
         let open = """
             select coalesce(string_agg(p.proname, ', ' order by p.proname), '')
@@ -61,7 +61,7 @@ struct ClimbingTests {
         #expect(try database.text(open) == "")
     }
 
-    @Test("One function runs with the rights of its owner, and it takes no argument")
+    @Test("One function runs with the rights of its owner, and it has no argument")
     func definers() throws {
         let definers = """
             select coalesce(string_agg(p.oid::regprocedure::text, ', '), '')
@@ -70,7 +70,7 @@ struct ClimbingTests {
         #expect(try database.text(definers) == "deed.standbys()")
     }
 
-    @Test("An analyst who holds every lock that it may take delays no commit")
+    @Test("An analyst who holds every available lock delays no commit")
     func locks() throws {
         let analyst = try TestLogin(analystOf: database)
         var settings = ConnectionSettings(url: analyst.url(of: database), role: nil)
@@ -105,7 +105,7 @@ struct ClimbingTests {
         _ = consume holder
     }
 
-    @Test("The service can give a database no test clock")
+    @Test("The service cannot give a database a test clock")
     func testClock() throws {
         let insertion = "insert into deed.test_clock (stands_at, marked_at) values (0, 0)"
         #expect {

@@ -6,7 +6,7 @@ import Testing
 
 @Suite("Reading while others write")
 struct ConcurrentReadTests {
-    @Test("A read that another one overtook is no sign that the log has shrunk")
+    @Test("A read that another one overtook does not mean that the log has shrunk")
     func overtaken() throws {
         let database = try ScratchDatabase()
         let ledger = database.ledger()

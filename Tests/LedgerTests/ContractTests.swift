@@ -57,7 +57,7 @@ struct ContractTests {
         return streams
     }
 
-    @Test("deed.entitled gives the service's answer at every boundary, also by a changed catalog")
+    @Test("deed.entitled gives the service's answer at every boundary, even by a changed catalog")
     func entitled() throws {
         let seed = printedSeed(of: "entitled")
         let streams = try customers(60, seed: seed)
@@ -126,7 +126,7 @@ struct ContractTests {
         """)
 
     @Test(
-        "An instant in SQL is that instant, and infinite outside of the years 1 to 9999",
+        "An instant in SQL is that instant, and infinite outside the years 1 to 9999",
         arguments: [
             (0, "1970-01-01 00:00:00+00"), (-1, "1969-12-31 23:59:59.999+00"),
             (-62_135_596_800_000, "0001-01-01 00:00:00+00"),
@@ -149,7 +149,7 @@ struct ContractTests {
         }
     }
 
-    @Test("Balances and subscriptions read as the service knows them")
+    @Test("Balances and subscriptions read as in the service")
     func views() throws {
         let seed = printedSeed(of: "views")
         let streams = try customers(40, seed: seed)
@@ -192,7 +192,7 @@ struct ContractTests {
         #expect(names == expectedNames)
     }
 
-    @Test("A ledger that starts anew folds the log to the same states")
+    @Test("A restarted ledger folds the log to the same states")
     func coldStart() throws {
         let seed = printedSeed(of: "a cold start")
         let streams = try customers(40, seed: seed)
@@ -206,7 +206,7 @@ struct ContractTests {
         }
     }
 
-    @Test("An audit finds nothing where a customer uses two accounts of a store")
+    @Test("An audit finds nothing if a customer uses two store accounts")
     func twoAccounts() throws {
         for name in ["account1", "account2"] {
             var fact = installation("1.0", on: at(0), signed: at(1))

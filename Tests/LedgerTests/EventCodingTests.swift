@@ -5,7 +5,7 @@ import Testing
 
 @testable import Ledger
 
-@Suite("Events as the log keeps them")
+@Suite("Events as the log stores them")
 struct EventCodingTests {
     /// What was ever written must be read for ever: a row is added for a new type or a new format, and none
     /// of a release is ever changed.
@@ -353,7 +353,7 @@ struct EventCodingTests {
     }
 
     @Test(
-        "What this release cannot read is refused and not guessed",
+        "A payload that this release cannot read is refused and not guessed",
         arguments: [
             ("grant.lent", "{}"), ("grant.given", "{}"), ("grant.given", "not JSON"),
             ("balance.spent", #"{"currency":"coins","amount":"5"}"#),

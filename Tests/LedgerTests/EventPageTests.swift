@@ -37,7 +37,7 @@ struct EventPageTests {
         }
     }
 
-    @Test("Each type of event has a section, and each section a type")
+    @Test("Each type of event has a section, and each section has a type")
     func sections() throws {
         #expect(page.types.keys.sorted() == EventPageTests.types.sorted())
         for type in EventPageTests.types {
@@ -47,7 +47,7 @@ struct EventPageTests {
         #expect(Set(titles).count == titles.count, "a section occurs twice")
     }
 
-    @Test("The page says of each type whether customers' calls tell of it")
+    @Test("The page says for each type whether customers' calls include it")
     func chapters() throws {
         let document = try JSON.read(EventPage.file("Sources/COpenAPI/openapi.json"))
         let words = document["components"]?["schemas"]?["EventType"]?["enum"]?.array
@@ -68,7 +68,7 @@ struct EventPageTests {
         #expect(try named == #require(item, "no feed").members.map(\.name))
     }
 
-    @Test("A payload has the members that the page names, of that type, and no others")
+    @Test("A payload has exactly the members that the page names for its type")
     func members() throws {
         var comparison = EventPageComparison(page)
         for event in try EventPageTests.events() {
@@ -78,7 +78,7 @@ struct EventPageTests {
         for problem in comparison.problems { Issue.record("\(problem)") }
     }
 
-    @Test("The samples have each type, and each part that may be missing with it and without it")
+    @Test("The samples have each type, with and without each optional part")
     func samples() throws {
         let events = try EventPageTests.events()
         let missing = Set(EventPageTests.types).subtracting(events.map(\.type.name))
@@ -88,7 +88,7 @@ struct EventPageTests {
         for gap in coverage.gaps { Issue.record("\(gap)") }
     }
 
-    @Test("Each name that a coding writes is on the page, also where no sample would have it")
+    @Test("Each name that a coding writes is on the page, even if no sample has it")
     func names() throws {
         let named = Set(page.sections.flatMap(\.members).map(\.name))
         var found = 0
@@ -101,7 +101,7 @@ struct EventPageTests {
         #expect(found > 150)
     }
 
-    @Test("Each example is an event of its type, as the log would have it")
+    @Test("Each example is an event of its type, in the log's form")
     func examples() throws {
         for (type, section) in page.types {
             let example = try JSON.read(try #require(section.example, "\(type) has no example"))
@@ -110,7 +110,7 @@ struct EventPageTests {
         }
     }
 
-    @Test("Where the page lists words, they are those of the code")
+    @Test("Lists of words on the page are those of the code")
     func words() throws {
         let known = try EventPageTests.knownWords()
         var found = 0

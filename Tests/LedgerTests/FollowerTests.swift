@@ -83,7 +83,7 @@ struct FollowerTests {
         database = try ScratchDatabase()
     }
 
-    @Test("Each reader hears of everything that two instances write, and of nothing twice")
+    @Test("Each reader gets everything that two instances write, and nothing twice")
     func everything() throws {
         let ledgers = [database.ledger(), database.ledger()]
         defer { for ledger in ledgers { ledger.close() } }
@@ -118,7 +118,7 @@ struct FollowerTests {
     }
 
     @Test(
-        "One that comes later begins at the end, and one that asks for all gets what is far behind")
+        "A later reader begins at the end, and one that asks for all gets old events too")
     func late() throws {
         let ledger = database.ledger()
         defer { ledger.close() }
@@ -141,7 +141,7 @@ struct FollowerTests {
     }
 
     @Test(
-        "Where the log ends before what was heard of, all begin anew at its end when that is accepted"
+        "If the log ends before a known place, all begin again at its end once accepted"
     )
     func shrunk() throws {
         let ledger = database.ledger()
@@ -173,7 +173,7 @@ struct FollowerTests {
             })
     }
 
-    @Test("Who wants whole events gets each as the log has it, whichever instance wrote it")
+    @Test("A reader of whole events gets each as in the log, whichever instance wrote it")
     func whole() throws {
         let ledgers = [database.ledger(), database.ledger()]
         defer { for ledger in ledgers { ledger.close() } }
@@ -203,7 +203,7 @@ struct FollowerTests {
         }
     }
 
-    @Test("A reader in memory is told of each event of its project once, and of no others")
+    @Test("A reader in memory gets each event of its project once, and no others")
     func ofProject() throws {
         let ledgers = [database.ledger(), database.ledger()]
         defer { for ledger in ledgers { ledger.close() } }

@@ -5,7 +5,7 @@ import SQL
 import TestSupport
 import Testing
 
-@Suite("The queue of evidence over a line that loses commits")
+@Suite("The queue of evidence over a connection that loses commits")
 struct IntakeLossTests {
     private let database: ScratchDatabase
     private let proxy: PostgresProxy
@@ -43,7 +43,7 @@ struct IntakeLossTests {
     }
 
     @Test(
-        "A change is made once, and its maker knows", arguments: PostgresProxy.Loss.allCases)
+        "A change is made once, and its author knows", arguments: PostgresProxy.Loss.allCases)
     func changed(_ loss: PostgresProxy.Loss) throws {
         let item = try add(1)
         let verdicts = [
@@ -62,7 +62,7 @@ struct IntakeLossTests {
         }
     }
 
-    @Test("A change that somebody else made of the same item is not taken for one's own")
+    @Test("Someone else's change to the same item is not mistaken for one's own")
     func othersChange() throws {
         let item = try add(1)
         let ended = item.judged(.refused(Self.refusal), now: start, jitter: 0)

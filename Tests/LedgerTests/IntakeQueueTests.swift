@@ -39,7 +39,7 @@ struct IntakeQueueTests {
         return item.id.text
     }
 
-    @Test("What was never tried goes first, then what was tried least, then what waits longest")
+    @Test("Untried items go first, then those tried least, then those waiting longest")
     func order() throws {
         for number in 1...3 { try add(number, at: Int64(number)) }
         #expect(try tryNext(at: 10) == "i_1")
@@ -57,7 +57,7 @@ struct IntakeQueueTests {
         #expect(try tryNext(at: 60) == "i_1")
     }
 
-    @Test("An item is taken once, comes with its evidence, and comes back when its lease ends")
+    @Test("An item is taken once, comes with its evidence, and returns when its lease ends")
     func lease() throws {
         let added = try add(1)
         let taken = try #require(try ledger.takeIntake(now: time(0)))
@@ -98,7 +98,7 @@ struct IntakeQueueTests {
         #expect(try database.number(count) == 200)
     }
 
-    @Test("A new process finds everything as it was left")
+    @Test("A new process finds everything unchanged")
     func restart() throws {
         let result = IntakeResult(
             purchase: nil, transaction: "2", outcome: "refused", order: "o_1",
@@ -159,7 +159,7 @@ struct IntakeQueueTests {
         #expect(try ledger.intake(first.id, of: project) == found)
     }
 
-    @Test("Eight who send the same evidence at once are given the same item")
+    @Test("If eight senders submit the same evidence at once, all get the same item")
     func onceInParallel() throws {
         let (ledger, start) = (ledger, start)
         let given = Mutex<[IntakeID?]>([])
@@ -175,7 +175,7 @@ struct IntakeQueueTests {
         #expect(try database.number("select count(*) from deed.intake") == 1)
     }
 
-    @Test("A full queue takes no more of that project, by count and by bytes")
+    @Test("A full queue accepts no more of that project, by count and by bytes")
     func full() throws {
         let columns = """
             insert into deed.intake (id, project, purpose, customer, environment, kind, app, digest,
@@ -209,7 +209,7 @@ struct IntakeQueueTests {
         #expect(try ledger.addIntake(.test(5, at: start), large) != nil)
     }
 
-    @Test("What ended long ago is forgotten; what waits never is")
+    @Test("Items that ended long ago are deleted; waiting ones never are")
     func clean() throws {
         for number in 1...3 { try add(number) }
         let ended = try #require(try ledger.takeIntake(now: start)).item
@@ -230,7 +230,7 @@ struct IntakeQueueTests {
         return try ledger.cleanIntake(endedBefore: instant, under: lease)
     }
 
-    @Test("Whose lease was taken over forgets nothing any more")
+    @Test("A worker whose lease was taken over no longer deletes items")
     func overtaken() throws {
         try add(1)
         try database.run("update deed.intake set state = 'dropped'")
@@ -242,7 +242,7 @@ struct IntakeQueueTests {
     }
 
     /// Of a table that is empty PostgreSQL would rather read all than use an index, and keeps that plan.
-    @Test("A plan that was made for an empty queue takes one item as well, and forgets what ended")
+    @Test("A plan made for an empty queue also takes one item, and deletes old ones")
     func plansForAnEmptyQueue() throws {
         try database.run("vacuum analyze deed.intake")
         #expect(try ledger.takeIntake(now: start) == nil)
@@ -262,7 +262,7 @@ struct IntakeQueueTests {
         #expect(try clean(endedBefore: time(1)) == 20)
     }
 
-    @Test("Counts tell how much waits, how much alarms, and since when the oldest waits")
+    @Test("Counts show how much waits, how much alarms, and since when the oldest waits")
     func counts() throws {
         #expect(try ledger.intakeCounts() == IntakeCounts())
         try add(1, at: 5)

@@ -30,7 +30,7 @@ private struct Tampering: Sendable, CustomTestStringConvertible {
     var testDescription: String { statement }
 }
 
-@Suite("An audit names what was changed")
+@Suite("An audit names every change")
 struct LogAuditTests {
     private let database: ScratchDatabase
     private let stream: Core.Stream
@@ -67,7 +67,7 @@ struct LogAuditTests {
     }
 
     @Test(
-        "A changed byte of any column is named with the place: the payload, its digest, the chain or the header",
+        "A changed byte in any column is named: payload, digest, chain or header",
         arguments: [
             Tampering("payload = replace(payload, 'pro', 'pra')", "2", "payload"),
             Tampering("digest = set_byte(digest, 7, get_byte(digest, 7) # 1)", "2", "digest"),
@@ -99,7 +99,7 @@ struct LogAuditTests {
     }
 
     @Test(
-        "An event that is gone, swapped, added or moved is named, and so is a changed head",
+        "A deleted, swapped, added or moved event is named, and so is a changed head",
         arguments: [
             Tampering(
                 "delete from deed.events where seq = 1", "1", "seq", expected: "an event"),
@@ -148,7 +148,7 @@ struct LogAuditTests {
     }
 
     @Test(
-        "A tail that was cut without care is seen without a checkpoint",
+        "A carelessly cut end is found without a checkpoint",
         arguments: [
             """
             delete from deed.events where seq >= 3;
@@ -167,7 +167,7 @@ struct LogAuditTests {
     }
 
     @Test(
-        "A tail that was cut with care is seen with a checkpoint, and so is one that was written anew"
+        "A carefully cut end is found with a checkpoint, and so is a rewritten one"
     )
     func cutWithCare() throws {
         let auditor = Auditor(database.settings(role: LedgerSettings.serviceRole))
@@ -191,7 +191,7 @@ struct LogAuditTests {
         #expect(finding.column == "chain")
     }
 
-    @Test("An event in the format of a newer release is refused, and the audit names its stream")
+    @Test("An event in a newer release's format is refused, and the audit names its stream")
     func newerFormat() throws {
         try tamper("update deed.events set format = 2 where shard = $shard and seq = 2")
         let ledger = database.ledger()
@@ -208,7 +208,7 @@ struct LogAuditTests {
             }, "\(audit.findings)")
     }
 
-    @Test("The service's login puts no event before the first position")
+    @Test("The service's login cannot put an event before the first position")
     func beforeTheFirst() throws {
         #expect {
             try database.run(
@@ -221,7 +221,7 @@ struct LogAuditTests {
         } throws: { ($0 as? PostgresError)?.constraint == "events_seq_check" }
     }
 
-    @Test("What no head covers is moved aside, wherever it lies, and all of it is counted")
+    @Test("Events beyond any head are moved aside, wherever they are, and all are counted")
     func quarantine() throws {
         try tamper(
             """
@@ -245,7 +245,7 @@ struct LogAuditTests {
         #expect(try database.number("select count(*) from deed.events") == 4)
     }
 
-    @Test("What was put into a row does not steer the terminal on which a finding is shown")
+    @Test("Text in a row does not control the terminal that shows a finding")
     func controlCharacters() throws {
         try tamper("update deed.events set actor = E'\\x1b[2K\\rall is proven' where seq = 2")
         let text = try audit().map(\.description).joined()
@@ -273,7 +273,7 @@ struct LogAuditTests {
         } while isOver.wait(milliseconds: 1, for: { $0 ? () : nil }) == nil
     }
 
-    @Test("From a mark, only what came since is read, and a change of that is found")
+    @Test("From a mark, only newer events are read, and a change in them is found")
     func sinceMark() throws {
         let auditor = Auditor(database.settings(role: LedgerSettings.serviceRole))
         let mark = try #require(try auditor.marks().first { $0.shard == stream.shard })

@@ -21,7 +21,7 @@ struct LogGuardTests {
         return seen
     }
 
-    @Test("Of two who have seen the same log, the further end of each shard counts")
+    @Test("If two have seen the same log, the further end of each shard counts")
     func merged() throws {
         var one = try seen(mark(1, 5, 1), mark(2, 7, 2))
         one.merge(try seen(mark(1, 9, 3), mark(2, 6, 4), mark(3, 1, 5)))
@@ -30,7 +30,7 @@ struct LogGuardTests {
     }
 
     @Test(
-        "The instance that knows of more accepted losses knows where the log ends, even if earlier")
+        "The instance with more accepted losses knows the log's end, even if it is earlier")
     func mergedAfterLoss() throws {
         let before = try seen(mark(1, 9))
         let after = try seen(mark(1, 4), accepting: "ac_1")
@@ -62,7 +62,7 @@ struct LogGuardTests {
         #expect(known.marks[Shard(number: 1)]?.head == 5)
     }
 
-    @Test("What is promised by a read is remembered as what is written is")
+    @Test("What a read promises is remembered like what is written")
     func reads() throws {
         let database = try ScratchDatabase()
         let writer = database.ledger()
@@ -90,7 +90,7 @@ struct LogGuardTests {
         #expect(heads == [one.shard: later.sequence, many.shard: other.sequence])
     }
 
-    @Test("What was asked for before a loss was accepted does not bring the lost end back")
+    @Test("A question from before an accepted loss does not bring the lost end back")
     func late() throws {
         let database = try ScratchDatabase()
         let kept = Mutex(SeenLog())
@@ -136,7 +136,7 @@ struct LogGuardTests {
         #expect(head() == 2)
     }
 
-    @Test("What is seen is kept each time, and synced once a second or for another history")
+    @Test("What is seen is stored each time, and synced once a second or for another history")
     func rareSyncs() throws {
         let database = try ScratchDatabase()
         let calls = Mutex<[(seen: SeenLog, care: LogMemory.Care)]>([])
@@ -182,7 +182,7 @@ struct LogGuardTests {
         #expect(syncedHead() == 52)
     }
 
-    @Test("A server that was refused once is forgotten by the next look that finds the right one")
+    @Test("A server that was refused once is forgotten by the next look at the right one")
     func refusedOnce() throws {
         let database = try ScratchDatabase()
         let ledger = database.ledger()
@@ -231,7 +231,7 @@ struct LogGuardTests {
     }
 
     @Test(
-        "Beside a file that cannot be read, what was accepted since that was written last counts",
+        "With an unreadable file, losses accepted after its last write count",
         arguments: [(-1, true), (1, false)] as [(Int64, Bool)])
     func acceptedBefore(_ writtenLater: Int64, isAccepted: Bool) throws {
         let database = try ScratchDatabase()
@@ -253,7 +253,7 @@ struct LogGuardTests {
         #expect(ledger.impediments.map(\.kind) == (isAccepted ? [] : [.behind]))
     }
 
-    @Test("What no head covers neither accepts a loss nor names the log")
+    @Test("Events beyond any head neither accept a loss nor identify the log")
     func beyond() throws {
         let database = try ScratchDatabase()
         let kept = Mutex(SeenLog())

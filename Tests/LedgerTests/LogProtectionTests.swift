@@ -24,7 +24,7 @@ struct LogProtectionTests {
     }
 
     @Test(
-        "A trigger refuses it to the owner too",
+        "A trigger refuses changes to the owner too",
         arguments: [
             "update deed.events set payload = '{}'", "delete from deed.events",
             "truncate deed.events", "truncate deed.shards", "delete from deed.shards",

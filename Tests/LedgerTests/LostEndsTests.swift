@@ -6,7 +6,7 @@ import Threading
 @testable import Ledger
 
 /// What one instance knows to be lost stops the others, though they have not seen it.
-@Suite("What an instance has noted as lost")
+@Suite("Losses that an instance has noted")
 struct LostEndsTests {
     private let database: ScratchDatabase
     private let stream: Stream
@@ -82,7 +82,7 @@ struct LostEndsTests {
             """, role: LedgerSettings.serviceRole)
     }
 
-    @Test("Others are refused with the number that is lost, with and without what they have seen")
+    @Test("Others are refused with the number of lost events, whatever they have seen")
     func others() throws {
         let seer = instance()
         try loseOne(seenBy: seer)
@@ -110,7 +110,7 @@ struct LostEndsTests {
         #expect(try database.number("select count(*) from deed.events where seq > 1") == 0)
     }
 
-    @Test("The one that accepts the log is not stopped, and takes the notes away")
+    @Test("The instance that accepts the log is not stopped, and removes the notes")
     func accepted() throws {
         let seer = instance()
         defer { seer.close() }
@@ -133,7 +133,7 @@ struct LostEndsTests {
         #expect(try database.number(Self.notes) == 0)
     }
 
-    @Test("A note from before the acceptance that comes after it stops no one")
+    @Test("A note from before a later acceptance stops no one")
     func late() throws {
         try database.acceptLog()
         try forge()
@@ -145,7 +145,7 @@ struct LostEndsTests {
         #expect(refusal(of: ledger) != nil)
     }
 
-    @Test("A server that has what was noted is worked with, without anybody's word")
+    @Test("A server that has the noted events is used, without anyone's decision")
     func caughtUp() throws {
         let seer = instance()
         defer { seer.close() }

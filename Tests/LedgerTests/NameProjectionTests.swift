@@ -5,7 +5,7 @@ import Synchronization
 import TestSupport
 import Testing
 
-@Suite("Whose orders and account tokens are")
+@Suite("The owners of orders and account tokens")
 struct NameProjectionTests {
     private let database: ScratchDatabase
     private let ledger: Ledger
@@ -47,7 +47,7 @@ struct NameProjectionTests {
         try database.number("select count(*) from deed.tokens where customer = '\(customer)'")
     }
 
-    @Test("An order is found by its id alone, and the one whose id is taken is refused whole")
+    @Test("An order is found by its id alone, and one with a used id is refused completely")
     func orders() throws {
         try append([try opened("o1", token: 1)], to: "anna", key: "1")
         #expect(try owner("o1") == "anna")
@@ -64,7 +64,7 @@ struct NameProjectionTests {
         #expect(try owner("o1", in: .sandbox) == "ben")
     }
 
-    @Test("A clash refuses its own command; what shares the batch with it is committed")
+    @Test("A clash refuses only its own command; the rest of the batch is committed")
     func neighbours() throws {
         let ledger = database.ledger(change: { $0.committers = 1 })
         defer { ledger.close() }
@@ -87,7 +87,7 @@ struct NameProjectionTests {
         for shard in Shard.all { #expect(try ledger.audit(shard).findings.isEmpty) }
     }
 
-    @Test("Two processes that take one token at once: one has it")
+    @Test("If two processes take one token at once, one has it")
     func twoProcesses() throws {
         let other = database.ledger()
         defer { other.close() }
@@ -110,7 +110,7 @@ struct NameProjectionTests {
         #expect(try tokens(of: "anna") + tokens(of: "ben") == 20)
     }
 
-    @Test("Erasing a customer sets its tokens and order ids free, and no others")
+    @Test("Erasing a customer frees its tokens and order ids, and no others")
     func erased() throws {
         let registered = Event.tokenRegistered(TokenRegistered(token: Self.token(9)))
         try append([try opened("o1", token: 1), registered], to: "anna", key: "1")

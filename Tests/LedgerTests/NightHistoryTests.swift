@@ -50,7 +50,7 @@ final class NightHistoryTests {
         return all.shuffled(using: &random)
     }
 
-    @Test("Two instances, the job, the night and late facts publish what a model does, each once")
+    @Test("Two instances, the job, the night and late facts publish what a model does, once each")
     func once() throws {
         let (ledgers, project) = (ledgers, project)
         let seed = printedSeed(of: "histories while the clock runs")

@@ -61,7 +61,7 @@ struct OutageTests {
         return (looking, try Set(sessions()).subtracting([looking]))
     }
 
-    @Test("The locks of a session that says nothing any more are given up within about a second")
+    @Test("The locks of a silent session are given up within about a second")
     func silence() throws {
         let ledger = database.ledger()
         defer { ledger.close() }
@@ -76,7 +76,7 @@ struct OutageTests {
         #expect(waited > 500 && waited < 4000, "\(waited) ms")
     }
 
-    @Test("While a session that says nothing holds a shard, commits to the others go on")
+    @Test("While a silent session holds a shard, commits to the others continue")
     func silenceElsewhere() throws {
         let ledger = database.ledger(change: { $0.committers = 1 })
         defer { ledger.close() }
@@ -106,7 +106,7 @@ struct OutageTests {
         #expect(longest < 900, "\(longest) ms")
     }
 
-    @Test("A lock that somebody else holds delays a commit and breaks nothing")
+    @Test("A lock that someone else holds delays a commit and breaks nothing")
     func lockElsewhere() throws {
         let ledger = database.ledger(change: { $0.patienceMilliseconds = 8000 })
         defer { ledger.close() }
@@ -131,7 +131,7 @@ struct OutageTests {
         #expect(try database.number("select count(*) from deed.events") == 1)
     }
 
-    @Test("A log that was put back to an earlier day is refused until that is accepted")
+    @Test("A log restored to an earlier day is refused until that is accepted")
     func putBack() throws {
         let ledger = database.ledger()
         defer { ledger.close() }
@@ -165,7 +165,7 @@ struct OutageTests {
         #expect(try ledger.audit(stream.shard).findings.isEmpty)
     }
 
-    @Test("A read meets a session that was ended, and has its answer all the same")
+    @Test("A read whose session was ended still gets its answer")
     func readAgain() throws {
         let ledger = database.ledger()
         defer { ledger.close() }
@@ -180,7 +180,7 @@ struct OutageTests {
         }
     }
 
-    @Test("A session that is silent costs the others nothing while the server answers a new one")
+    @Test("A silent session costs the others nothing while the server answers a new one")
     func oneSilentSession() throws {
         let ledger = database.ledger()
         defer { ledger.close() }
@@ -197,7 +197,7 @@ struct OutageTests {
         #expect(try others.isSubset(of: sessions()))
     }
 
-    @Test("A session that is silent costs the others nothing while the server refuses a new one")
+    @Test("A silent session costs the others nothing while the server refuses a new one")
     func refusedSession() throws {
         let ledger = database.ledger()
         defer { ledger.close() }
@@ -214,7 +214,7 @@ struct OutageTests {
         #expect(try others.isSubset(of: sessions()))
     }
 
-    @Test("Who reads is told in time that a database hangs, those behind it in the queue too")
+    @Test("Readers learn in time that a database hangs, including those further back in the queue")
     func hangingReads() throws {
         let ledger = database.ledger(change: { $0.readPatienceMilliseconds = 400 })
         defer { ledger.close() }
@@ -243,7 +243,7 @@ struct OutageTests {
         #expect(state?.version == 0)
     }
 
-    @Test("An outage is one line in the log, and its end another one")
+    @Test("An outage is one line in the log, and its end another")
     func oneLine() throws {
         let lines = Mutex<[String]>([])
         let ledger = database.ledger(
@@ -269,7 +269,7 @@ struct OutageTests {
     }
 
     @Test(
-        "A command that finds no database within its patience is told so, and was not obeyed twice")
+        "A command without a database within its patience fails, and is not done twice")
     func outOfPatience() throws {
         let ledger = database.ledger(change: { $0.patienceMilliseconds = 300 })
         defer { ledger.close() }
@@ -286,7 +286,7 @@ struct OutageTests {
         #expect(try database.number("select count(*) from deed.events") == 2)
     }
 
-    @Test("A ledger with next to no memory for folds answers the same")
+    @Test("A ledger with almost no memory for folds gives the same answers")
     func smallCache() throws {
         let ledger = database.ledger(change: { $0.cachedBytes = 2000 })
         defer { ledger.close() }

@@ -11,7 +11,7 @@ import Testing
 struct PlanTests {
     /// A plan is made once for each connection and kept while the table grows.
     @Test(
-        "A stream is read by its own index, however young the log was when that was planned",
+        "A stream is read by its own index, however young the log was when planned",
         arguments: [0, 1, 5, 60, 300])
     func youngTables(eventCount: Int) throws {
         let database = try ScratchDatabase()
@@ -34,7 +34,7 @@ struct PlanTests {
     }
 
     @Test(
-        "Followers read what is behind them and no one else's events, however young the log is",
+        "Followers read only what is new to them, however young the log is",
         arguments: [0, 1, 60, 300])
     func followers(eventCount: Int) throws {
         let database = try ScratchDatabase()
@@ -64,7 +64,7 @@ struct PlanTests {
     }
 
     @Test(
-        "A look-up finds its rows by its own index, also while the table is empty",
+        "A lookup finds its rows by its own index, even while the table is empty",
         arguments: [
             (Statement.loadHolders, "holders_pkey", "original ="),
             (.loadTokens, "tokens_pkey", "token ="),
@@ -89,7 +89,7 @@ struct PlanTests {
     }
 
     @Test(
-        "What waits is listed and counted by an index, also while its table is empty",
+        "Waiting rows are listed and counted by an index, even while their table is empty",
         arguments: [
             (Statement.listUnclaimed, "unclaimed_pkey"), (.countUnclaimed, "unclaimed_pkey"),
             (.loadWaitingCredits, "waiting_credits_pkey"),
@@ -114,7 +114,7 @@ struct PlanTests {
         }
     }
 
-    @Test("Accounts, refunds and inquiries are found by an index, also while the table is empty")
+    @Test("Accounts, refunds and inquiries are found by an index, even while the table is empty")
     func accounts() throws {
         let database = try ScratchDatabase()
         for isAnalyzed in [false, true] {
@@ -133,7 +133,7 @@ struct PlanTests {
         }
     }
 
-    @Test("What waits no more is found by its purchase, also while the table is empty")
+    @Test("Finished waiting rows are found by their purchase, even while the table is empty")
     func gone() throws {
         let database = try ScratchDatabase()
         let clearing = try #require(Table.unclaimedTokens.statements.clear)
@@ -143,7 +143,7 @@ struct PlanTests {
     }
 
     @Test(
-        "What is made from a table finds rows by its indexes, also while the table is empty",
+        "A table's own statements find rows by its indexes, even while the table is empty",
         arguments: [false, true])
     func made(isAnalyzed: Bool) throws {
         let database = try ScratchDatabase()
@@ -241,7 +241,7 @@ struct PlanTests {
         }
     }
 
-    @Test("A plan that was made for an empty table is forgotten when its time is over")
+    @Test("A plan made for an empty table is forgotten when its time is over")
     func forgotten() throws {
         let database = try ScratchDatabase()
         try database.run("vacuum analyze deed.holders")

@@ -7,7 +7,7 @@ import Testing
 
 @testable import Ledger
 
-@Suite("Boundaries beside what cannot be published")
+@Suite("Publishing next to what cannot be published")
 final class PublishingFaultTests {
     private static let customers = 120
     private let database: ScratchDatabase
@@ -54,7 +54,7 @@ final class PublishingFaultTests {
     }
 
     @Test(
-        "A shard whose log is blocked keeps no other from being published, and is named as the fault"
+        "A shard whose log is blocked delays no other, and is named as the fault"
     )
     func blocked() throws {
         let (shard, customers) = try firstShard()
@@ -74,7 +74,7 @@ final class PublishingFaultTests {
         #expect(shardAlone.fault == .logBlocked)
     }
 
-    @Test("A customer whose events cannot be read keeps no other of the page from being published")
+    @Test("A customer with unreadable events delays no other on the page")
     func unreadable() throws {
         try database.run(
             """
@@ -93,7 +93,7 @@ final class PublishingFaultTests {
         #expect(try ended() == Int64(PublishingFaultTests.customers) - 2)
     }
 
-    @Test("By a new catalog all are projected but those whose events cannot be read")
+    @Test("A new catalog projects all but customers with unreadable events")
     func unreadableForCatalog() throws {
         try changeCatalog()
         try database.run(
@@ -115,7 +115,7 @@ final class PublishingFaultTests {
         #expect(try projected() == Int64(PublishingFaultTests.customers) - 2)
     }
 
-    @Test("By a new catalog all are projected but those of a shard that cannot be written")
+    @Test("A new catalog projects all but those of a shard that cannot be written")
     func blockedForCatalog() throws {
         try changeCatalog()
         let (shard, customers) = try firstShard()
@@ -151,7 +151,7 @@ final class PublishingFaultTests {
         try database.number("select count(*) from deed.customers where catalog_version = 1")
     }
 
-    @Test("Customers whose events cannot be read cost no other a transaction of its own")
+    @Test("Customers with unreadable events cost no other a separate transaction")
     func together() throws {
         try database.run(
             """
@@ -173,7 +173,7 @@ final class PublishingFaultTests {
         #expect(next.customers == 2 && next.notices == 0 && next.fault != nil)
     }
 
-    @Test("A shard whose statements always take too long is named in the fault, and keeps no other")
+    @Test("A shard whose statements always take too long is named, and delays no other")
     func tooLong() throws {
         let (shard, customers) = try firstShard()
         try database.run(
@@ -192,7 +192,7 @@ final class PublishingFaultTests {
         #expect(try ended() == Int64(PublishingFaultTests.customers) - customers)
     }
 
-    @Test("A shard that another session has locked is left for the next look")
+    @Test("A shard that another session has locked is left for the next check")
     func locked() throws {
         let (shard, customers) = try firstShard()
         let lock = "select from deed.shards where shard = \(shard) for update"

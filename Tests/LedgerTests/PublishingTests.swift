@@ -10,7 +10,7 @@ import Testing
 
 @testable import Ledger
 
-@Suite("Boundaries that are published")
+@Suite("Published boundaries")
 final class PublishingTests {
     private let database: ScratchDatabase
     private let clock = TestClock()
@@ -76,7 +76,7 @@ final class PublishingTests {
             audit.findings.isEmpty, "\(audit.findings)", sourceLocation: location)
     }
 
-    @Test("An end is published once, with its instant, its cause and the answer behind it")
+    @Test("An end is published once, with its instant, its cause and the answer after it")
     func once() throws {
         try give(to: "u1", until: 1000)
         pass(to: 999)
@@ -101,14 +101,14 @@ final class PublishingTests {
         try expectSoundRows()
     }
 
-    @Test("The next boundary of all customers is told, so that the job can wait for it")
+    @Test("The next boundary of all customers is known, so that the job can wait for it")
     func next() throws {
         try give(to: "u1", until: 5000)
         try give(to: "u2", from: 3000, until: 9000)
         #expect(try ledger.publishBoundaries().next == start.advanced(byMilliseconds: 3000))
     }
 
-    @Test("A write publishes first what the job has not come to")
+    @Test("A write first publishes what the job has not reached")
     func before() throws {
         try give(to: "u1", until: 1000)
         pass(to: 60_000)
@@ -119,7 +119,7 @@ final class PublishingTests {
         try expectSoundRows()
     }
 
-    @Test("What came due before any service ran is published by the first that does")
+    @Test("Boundaries from before any service ran are published by the first one that does")
     func firstStart() throws {
         try give(to: "u1", until: 1000)
         pass(to: 2000)
@@ -129,7 +129,7 @@ final class PublishingTests {
         try expectSoundRows()
     }
 
-    @Test("A rehearsal writes nothing, and tells what the run behind it does")
+    @Test("A rehearsal writes nothing, and reports what the next run does")
     func rehearsal() throws {
         for number in 0..<20 { try give(to: "u\(number)", from: 500, until: 1000) }
         pass(to: 2000)
@@ -148,7 +148,7 @@ final class PublishingTests {
         #expect(try published(isRehearsal: false) == rehearsed)
     }
 
-    @Test("Two instances that look at once publish each boundary once")
+    @Test("Two instances that check at once publish each boundary once")
     func twoInstances() throws {
         for number in 0..<300 { try give(to: "u\(number)", from: 500, until: 1000) }
         pass(to: 2000)
@@ -188,7 +188,7 @@ final class PublishingTests {
     }
 
     @Test(
-        "What is told late takes back the end that was published, by its position, and reads as written"
+        "A late fact takes back the published end, by its position, and reads as written"
     )
     func correction() throws {
         try give(to: "u1", until: 1000)
@@ -228,7 +228,7 @@ final class PublishingTests {
             })
     }
 
-    @Test("A purchase that no customer claimed publishes nothing")
+    @Test("An unclaimed purchase publishes nothing")
     func unclaimed() throws {
         let keeper = CustomerID.unclaimed(purchaseID("m1"))
         let fact = transaction(

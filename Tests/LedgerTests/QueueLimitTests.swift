@@ -10,7 +10,7 @@ import Testing
 struct QueueLimitTests {
     private static let limit = 8
 
-    @Test("No more of them wait than may; the others are told at once, and may come again")
+    @Test("Only a limited number wait; the others are refused at once, and may come again")
     func bounded() throws {
         let database = try ScratchDatabase()
         let metrics = Metrics()

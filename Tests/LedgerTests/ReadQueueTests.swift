@@ -56,7 +56,7 @@ struct ReadQueueTests {
         reader.wait(milliseconds: 5000) { $0 }
     }
 
-    @Test("What comes while a reader is at work waits for it, up to a crowd")
+    @Test("Reads during a reader's work wait for it, up to a crowd")
     func oneReader() throws {
         try add()
         #expect(queue.take(0)?.count == 1)
@@ -76,7 +76,7 @@ struct ReadQueueTests {
         #expect(taken(startReader(1)) == ReadQueue.crowd)
     }
 
-    @Test("A reader that is long at its batch is not waited for, and counts again when it is back")
+    @Test("A slow reader is not waited for, and counts again when it is back")
     func slowReader() throws {
         try add()
         #expect(queue.take(0)?.count == 1)
@@ -106,7 +106,7 @@ struct ReadQueueTests {
         #expect(taken(again) == 1)
     }
 
-    @Test("A deadline ends a read that waits and one that a reader is at, each once")
+    @Test("A deadline ends a waiting read and one in a reader's hands, each once")
     func deadlines() throws {
         let inHand = try add(2, deadline: 1400)
         let reads = try #require(queue.take(0))
@@ -126,7 +126,7 @@ struct ReadQueueTests {
         #expect(inHand.change { $0 } == 2)
     }
 
-    @Test("A full queue and a closed one answer at once; what waits is given to the next reader")
+    @Test("A full or closed queue answers at once; waiting reads go to the next reader")
     func bounds() throws {
         let first = try add(1001)
         #expect(first.change { $0 } == 1)
@@ -137,7 +137,7 @@ struct ReadQueueTests {
         #expect(count == 1000)
     }
 
-    @Test("Nothing happens where nothing was read for a while")
+    @Test("The queue is idle if nothing was read for a while")
     func idle() throws {
         #expect(!queue.passBy())
         try add()

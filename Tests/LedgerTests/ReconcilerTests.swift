@@ -9,7 +9,7 @@ import Testing
 @testable import Service
 
 /// What a reconciliation finds in rows that were altered, and who may do it.
-@Suite("Work of a reconciliation")
+@Suite("A reconciliation's work")
 final class ReconcilerTests {
     private let database: ScratchDatabase
     private let clock = TestClock()
@@ -60,7 +60,7 @@ final class ReconcilerTests {
     }
 
     @Test(
-        "A row of a customer of whom the log does not tell is drift, and a repair takes it away",
+        "A row of a customer without events is drift, and a repair removes it",
         arguments: [false, true])
     func forged(full: Bool) throws {
         try database.run(
@@ -77,7 +77,7 @@ final class ReconcilerTests {
         #expect(try compare(full: full) == StepCounts(lookedAt: 10))
     }
 
-    @Test("A row of a world that there is not is drift")
+    @Test("A row of an unknown environment is drift")
     func otherWorld() throws {
         try database.run(
             """
@@ -87,7 +87,7 @@ final class ReconcilerTests {
         #expect(try compare().found == 1)
     }
 
-    @Test("A customer whose events cannot be read is drift")
+    @Test("A customer with unreadable events is drift")
     func unreadable() throws {
         try database.run(
             """
@@ -98,7 +98,7 @@ final class ReconcilerTests {
     }
 
     @Test(
-        "Drift that cannot be mended is told, and keeps no other from being mended",
+        "Drift that cannot be repaired is reported, and blocks no other repair",
         arguments: [false, true])
     func unmendable(full: Bool) throws {
         try database.run(
@@ -117,7 +117,7 @@ final class ReconcilerTests {
         #expect(reports.flatMap(\.errors).count == 1)
     }
 
-    @Test("A row that was deleted is found by a full comparison, and written anew")
+    @Test("A deleted row is found by a full comparison, and written again")
     func deleted() throws {
         try database.run("delete from deed.customers where customer = 'u3'")
         #expect(try compare(full: true) == StepCounts(lookedAt: 10, found: 1))
@@ -127,7 +127,7 @@ final class ReconcilerTests {
         #expect(try compare(full: true) == StepCounts(lookedAt: 10))
     }
 
-    @Test("A purchase's row of a customer without one is drift, of its own project alone")
+    @Test("A purchase's row whose customer has none is drift, in its own project only")
     func orphans() throws {
         for name in ["default", "other"] {
             try database.run(
@@ -139,7 +139,7 @@ final class ReconcilerTests {
         #expect(try compare(full: true).found == 1)
     }
 
-    @Test("The sample is of the project, however few of all customers are its own")
+    @Test("The sample comes from the project, however few of all customers it has")
     func sample() throws {
         for number in 0..<300 {
             _ = try ledger.append(
@@ -148,7 +148,7 @@ final class ReconcilerTests {
         #expect(try compare().lookedAt == 10)
     }
 
-    @Test("What was found before a run was killed is told by the one that takes it up")
+    @Test("Findings from before a run was killed are reported by the one that resumes it")
     func killed() throws {
         try database.run("update deed.customers set runs = '{}' where customer in ('u3', 'u4')")
         let stream = try Stream.test("u3")
@@ -165,7 +165,7 @@ final class ReconcilerTests {
         #expect(try next.reconcile(part, of: id("rc_other"), at: .run(nil)).counts.found == 0)
     }
 
-    @Test("The right to reconcile ends with its session, and the run that had it hears of that")
+    @Test("The right to reconcile ends with its session, and the run learns of that")
     func lostRight() throws {
         let one = try #require(try right())
         #expect(one.isHeld)
@@ -203,7 +203,7 @@ final class ReconcilerTests {
         #expect(throws: CommandError.fault(.leaseLost)) { try answers[0].get() }
     }
 
-    @Test("The right of a run that stands still ends with its lease")
+    @Test("A suspended run's right ends with its lease")
     func frozenRight() throws {
         let one = try #require(try right())
         defer { one.giveBack() }

@@ -8,7 +8,7 @@ import Testing
 ///
 /// Of a table `r`eads, `a`dds, `w`rites over, `d`eletes, `e`mpties; of a function `x`, calls. Columns stand where only
 /// those may be written over. `-` is nothing.
-@Suite("Who may do what in SQL")
+@Suite("Rights in SQL")
 struct RightsTableTests {
     private static let analystReads: Set = [
         "entitlements", "subscriptions", "balances", "transactions", "refunds", "grants",
@@ -114,7 +114,7 @@ struct RightsTableTests {
         "drop view deed.grants": ["x", "-", "-", "-"],
     ]
 
-    @Test("Each table, view and function lets each login do what the table says, and no more")
+    @Test("Each table, view and function permits each login exactly what the table says")
     func table() throws {
         // Makes the service's role.
         _ = try ScratchDatabase()

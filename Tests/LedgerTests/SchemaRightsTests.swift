@@ -21,7 +21,7 @@ struct SchemaRightsTests {
         return try connection.schemaDifferences()
     }
 
-    @Test("The list in sql/schema.txt is that of a new schema; DEED_RECORD_SCHEMA=1 writes it anew")
+    @Test("sql/schema.txt lists a new schema; DEED_RECORD_SCHEMA=1 rewrites it")
     func list() throws {
         var connection = try Connection.open(database.settings())
         let lines = try connection.schemaLines()
@@ -45,7 +45,7 @@ struct SchemaRightsTests {
     }
 
     @Test(
-        "What was changed past the migrations is named, with what it should be and what ends it",
+        "Changes beyond the migrations are named, with the right state and the remedy",
         arguments: [
             (
                 "drop trigger events_only_grow on deed.events", "deed.events",
@@ -127,7 +127,7 @@ struct SchemaRightsTests {
         }
     }
 
-    @Test("Another's right to write, and another's table, are named")
+    @Test("Another login's right to write, and its table, are named")
     func others() throws {
         let other = try TestLogin(at: database.url)
         try other.run(
@@ -145,7 +145,7 @@ struct SchemaRightsTests {
         try other.run("alter table deed.cursors owner to deed")
     }
 
-    @Test("That everybody may connect is told as what is outside the schema")
+    @Test("That everybody may connect is reported as outside the schema")
     func open() throws {
         try database.run("grant connect, temporary on database \(database.name) to public")
         let found = try differences()

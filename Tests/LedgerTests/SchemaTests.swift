@@ -25,7 +25,7 @@ struct SchemaTests {
         #expect(taken.isEmpty)
     }
 
-    @Test("Nothing waits for another migrator where nothing is missing", .timeLimit(.minutes(10)))
+    @Test("If nothing is missing, nothing waits for another migrator", .timeLimit(.minutes(10)))
     func unlocked() throws {
         let database = try ScratchDatabase()
         var holder = try Connection.open(database.settings())
@@ -36,7 +36,7 @@ struct SchemaTests {
         _ = consume holder
     }
 
-    @Test("The service itself can tell whether the schema is right")
+    @Test("The service itself can check the schema")
     func asService() throws {
         let database = try ScratchDatabase()
         try database.run("revoke all on schema deed from public")
@@ -49,7 +49,7 @@ struct SchemaTests {
     }
 
     @Test(
-        "Another schema than the release's is refused with the command that helps",
+        "A schema that is not the release's is refused with the command that helps",
         arguments: [
             ("delete from deed.migrations", "run: deed migrate"),
             ("update deed.migrations set number = number + 90", "newer one"),
@@ -64,7 +64,7 @@ struct SchemaTests {
         } throws: { "\($0)".contains(sentence) }
     }
 
-    @Test("The numbers of the migrations are dense, and their names begin with them")
+    @Test("Migration numbers have no gaps, and file names begin with them")
     func numbers() {
         for (index, migration) in Migration.all.enumerated() {
             #expect(migration.number == Int64(index) + 1)

@@ -73,7 +73,7 @@ struct SeveralStreamsTests {
         return command
     }
 
-    @Test("The token of a customer who is erased in the same batch is no customer's")
+    @Test("The token of a customer erased in the same batch is no customer's")
     func erasedOwner() throws {
         let ledger = database.ledger(change: { $0.committers = 1 })
         defer { ledger.close() }
@@ -136,7 +136,7 @@ struct SeveralStreamsTests {
         #expect(try database.number("select count(*) from deed.purchases") == 1)
     }
 
-    @Test("What a command writes into another's stream uses up none of that one's causes")
+    @Test("What a command writes into another stream uses up none of that stream's causes")
     func linkedCause() throws {
         defer { ledger.close() }
         _ = try ledger.append(claim(level, for: "first", key: "a"))
@@ -147,7 +147,7 @@ struct SeveralStreamsTests {
         #expect(grant.events.map(\.event.type.name) == ["grant.given"])
     }
 
-    @Test("A purchase goes back and forth as often as it is proven, also within one batch")
+    @Test("A purchase goes back and forth as often as it is proven, even within one batch")
     func backAndForth() throws {
         defer { ledger.close() }
         let moves = 40
@@ -173,7 +173,7 @@ struct SeveralStreamsTests {
         for shard in Shard.all { #expect(try ledger.audit(shard).findings.isEmpty) }
     }
 
-    @Test("Of many who prove one purchase at the same time on two instances, one holds it")
+    @Test("If many prove one purchase at once on two instances, one holds it")
     func race() throws {
         let other = database.ledger()
         defer {
@@ -198,7 +198,7 @@ struct SeveralStreamsTests {
         #expect(try database.number("select count(*) from deed.holders") == 1)
     }
 
-    @Test("The owner of an account token gets the purchase, no matter who proves it")
+    @Test("The owner of an account token gets the purchase, whoever proves it")
     func token() throws {
         defer { ledger.close() }
         let token = try #require(AccountToken("6f0a4f0e-8a0e-4b43-9f5d-0d1b6c0f8a11"))
@@ -214,7 +214,7 @@ struct SeveralStreamsTests {
         #expect(try types("owner") == ["token.registered", "purchase.made"])
     }
 
-    @Test("Evidence is kept with the events that rest on it, and each certificate once")
+    @Test("Evidence is stored with the events that rest on it, and each certificate once")
     func evidence() throws {
         defer { ledger.close() }
         for number in UInt8(0)..<5 {
@@ -240,7 +240,7 @@ struct SeveralStreamsTests {
                 """) == 5)
     }
 
-    @Test("A cause that was obeyed long ago is answered from the log, also by another instance")
+    @Test("A cause from long ago is answered from the log, on other instances too")
     func replay() throws {
         let stream = try Stream.test("u1")
         let first = try ledger.append(.give("pro", to: stream, grant: "g0", key: "first"))
@@ -257,7 +257,7 @@ struct SeveralStreamsTests {
         #expect(try cold.events(of: stream, after: 0, limit: 100).count == 50)
     }
 
-    @Test("Causes are told apart by their bytes, not by how they look")
+    @Test("Causes are distinguished by their bytes, not by their look")
     func bytes() throws {
         defer { ledger.close() }
         let stream = try Stream.test("u1")

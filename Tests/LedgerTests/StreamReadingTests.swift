@@ -7,7 +7,7 @@ import Testing
 
 @Suite("Reading streams")
 struct StreamReadingTests {
-    @Test("Where a shard ends is told in full with the first row of a stream only")
+    @Test("Only the first row of a stream states the shard's end completely")
     func chainOnce() throws {
         let database = try ScratchDatabase()
         let ledger = database.ledger()

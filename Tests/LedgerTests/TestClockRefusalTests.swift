@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 /// What a row of a database has to do with the real world, so that no test clock may stand beside it.
-@Suite("What a test clock is refused beside")
+@Suite("What excludes a test clock")
 struct TestClockRefusalTests {
     private static let clock = "insert into deed.test_clock (stands_at, marked_at) values (0, 0)"
 
@@ -39,7 +39,7 @@ struct TestClockRefusalTests {
         }
     }
 
-    @Test("One row of production is enough, and none of the sandbox is", arguments: rows.indices)
+    @Test("One production row is enough, and no sandbox row is", arguments: rows.indices)
     func production(_ index: Int) throws {
         for (environment, expected) in [("production", "DD007"), ("sandbox", nil)] {
             let database = try ScratchDatabase()
@@ -48,7 +48,7 @@ struct TestClockRefusalTests {
         }
     }
 
-    @Test("Evidence of production that was refused is no hindrance")
+    @Test("Refused production evidence is no obstacle")
     func refusedEvidence() throws {
         let database = try ScratchDatabase()
         let row = Self.rows[5].replacing("…", with: "production")
@@ -57,7 +57,7 @@ struct TestClockRefusalTests {
     }
 
     @Test(
-        "A key or a shared secret for the real store is enough, and neither is for one on this machine",
+        "A real store's key or shared secret is enough; one for this machine's store is not",
         arguments: ["true, false", "false, true", "true, true", "false, false"])
     func credentials(_ kept: String) throws {
         for address in ["null", "'http://127.0.0.1:9090'"] {

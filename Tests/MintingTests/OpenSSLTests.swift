@@ -5,7 +5,7 @@ import Testing
 @testable import Minting
 
 /// What the tests mint stands for what a store signs; so a program of others must take it for that.
-@Suite("What is minted, as the program openssl sees it")
+@Suite("Minted evidence, as openssl sees it")
 struct OpenSSLTests {
     private func openssl(_ arguments: [String]) throws -> (status: Int32, text: String) {
         let process = Process()
@@ -39,7 +39,7 @@ struct OpenSSLTests {
         #expect(try openssl(known + [leaf]).status != 0)
     }
 
-    @Test("A receipt is signed data whose signature holds, until one octet of it is changed")
+    @Test("A receipt is signed data with a valid signature, until one octet of it is changed")
     func receipt() throws {
         let chain = MintedChain.receipts
         let folder = try ScratchFolder()

@@ -30,7 +30,7 @@ struct CourierTests {
     /// A listener that never answers its connections.
     private func silence() throws -> (listener: Int32, port: UInt16) { try listenOnFreePort() }
 
-    @Test("Many requests share one thread and a few connections, and each has its own answer")
+    @Test("Many requests share one thread and few connections, and each gets its own answer")
     func many() throws {
         let metrics = Metrics()
         let server = try makeServer(metrics: metrics)
@@ -69,7 +69,7 @@ struct CourierTests {
         return String(decoding: bytes[..<max(0, count)], as: UTF8.self)
     }
 
-    @Test("A lane whose server hangs keeps no other lane waiting")
+    @Test("A lane with a hanging server delays no other lane")
     func lanes() throws {
         let server = try makeServer()
         let (listener, port) = try silence()
@@ -83,7 +83,7 @@ struct CourierTests {
         #expect(monotonicMilliseconds() - started < 2000)
     }
 
-    @Test("A lane has no more than its places under way")
+    @Test("A lane has no more requests under way than places")
     func places() throws {
         let open = Mutex(0)
         let most = Mutex(0)
@@ -116,7 +116,7 @@ struct CourierTests {
         #expect(most.withLock { $0 } == 3)
     }
 
-    @Test("A server that never begins to answer is given up sooner than the whole may take")
+    @Test("A server that never begins to answer is given up before the whole time")
     func firstByte() throws {
         let (listener, port) = try silence()
         defer { close(listener) }
@@ -129,7 +129,7 @@ struct CourierTests {
         #expect(monotonicMilliseconds() - started < 3000)
     }
 
-    @Test("What waits for a place too long is given up, too")
+    @Test("A request that waits too long for a place is given up, too")
     func overdue() throws {
         let (listener, port) = try silence()
         defer { close(listener) }
@@ -143,7 +143,7 @@ struct CourierTests {
         #expect(throws: OutboundError.timedOut(milliseconds: 300)) { try courier.send(second) }
     }
 
-    @Test("More than may wait is refused at once")
+    @Test("Requests above the waiting limit are refused at once")
     func overload() throws {
         let (listener, port) = try silence()
         defer { close(listener) }
@@ -155,7 +155,7 @@ struct CourierTests {
         #expect(throws: OutboundError.overloaded(limit: 2)) { try courier.send(request(port)) }
     }
 
-    @Test("At the stop every sender has an answer at once, and later ones are refused")
+    @Test("A stop answers every sender at once, and later ones are refused")
     func stop() throws {
         let (listener, port) = try silence()
         defer { close(listener) }
@@ -176,7 +176,7 @@ struct CourierTests {
         #expect(throws: OutboundError.cancelled) { try courier.send(request(port)) }
     }
 
-    @Test("The variables that name proxies are not heeded")
+    @Test("Variables that name proxies are ignored")
     func proxies() throws {
         setenv("http_proxy", "http://127.0.0.1:1/", 1)
         defer { unsetenv("http_proxy") }
@@ -188,7 +188,7 @@ struct CourierTests {
         #expect(try client.send(request(server.port)).status == 200)
     }
 
-    @Test("A head without end is cut off")
+    @Test("An endless head is cut off")
     func endlessHead() throws {
         let (listener, port) = try listenOnFreePort()
         startThread("endless head") {

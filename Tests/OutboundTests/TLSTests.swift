@@ -28,7 +28,7 @@ struct TLSTests {
     }
 
     @Test(
-        "A server that cannot prove who it is gets no request",
+        "A server that cannot prove its identity gets no request",
         arguments: SecureServer.Fault.allCases)
     func unproven(_ fault: SecureServer.Fault) throws {
         let server = try SecureServer(fault)
@@ -46,7 +46,7 @@ struct TLSTests {
         }
     }
 
-    @Test("A handshake that breaks off says nothing about trust, be it cut or of another age")
+    @Test("A broken handshake says nothing about trust, whether cut or of an old version")
     func handshake() throws {
         let (listener, port) = try listenOnFreePort()
         defer { close(listener) }
@@ -66,7 +66,7 @@ struct TLSTests {
         }
     }
 
-    @Test("An authority that the system does not know vouches for nothing by itself")
+    @Test("An unknown authority vouches for nothing by itself")
     func system() throws {
         let server = try SecureServer()
         let courier = try Courier()
@@ -93,7 +93,7 @@ struct TLSTests {
         #expect(response.header("location") == "\(server.url)/")
     }
 
-    @Test("A connection that was lost gets no request behind the one that told of it")
+    @Test("A lost connection gets no request after the one that noticed the loss")
     func lost() throws {
         let server = try SecureServer()
         let relay = try Relay(to: server.port)

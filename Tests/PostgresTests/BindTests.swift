@@ -54,7 +54,7 @@ struct BindTests {
         try check(statement(.bool(value))) { #expect($0.bool(0, 0) == value) }
     }
 
-    @Test("Bytes come back, none of them and a mebibyte too", arguments: [nil, 0, 1, 1 << 20])
+    @Test("Bytes come back, including none and a mebibyte", arguments: [nil, 0, 1, 1 << 20])
     func bytea(_ count: Int?) throws {
         let bytes = count.map { count in (0..<count).map { UInt8(truncatingIfNeeded: $0 * 7) } }
         let statement = Statement("select $1::bytea, octet_length($1::bytea)")
@@ -133,7 +133,7 @@ struct BindTests {
         }
     }
 
-    @Test("Empty values and NULLs side by side are told apart")
+    @Test("Empty values and NULLs side by side are distinguished")
     func emptyBesideNull() throws {
         let statement = Statement(
             "select $1::text = '', $2::text is null, $3::bytea = ''")

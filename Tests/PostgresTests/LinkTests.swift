@@ -5,13 +5,13 @@ import TestSupport
 import Testing
 import Threading
 
-@Suite("Links that connect again")
+@Suite("Links that reconnect")
 struct LinkTests {
     private static let backend = Statement(
         "select pg_backend_pid()::bigint")
 
     @Test(
-        "A server that cannot be reached is a matter of the connection",
+        "An unreachable server is a connection error",
         arguments: [
             "postgresql:///postgres?host=/nonexistent/folder",
             "postgresql://deed@127.0.0.1:1/postgres", "postgresql://no.such.host.invalid/postgres",
@@ -24,7 +24,7 @@ struct LinkTests {
         #expect(failure?.description.contains("DEED_DATABASE_URL") == true)
     }
 
-    @Test("A database or a role that is not there is told at once")
+    @Test("A missing database or role is reported at once")
     func unknownNames() throws {
         let database = try ScratchDatabase(migrated: false)
         let elsewhere = database.url.replacingOccurrences(of: database.name, with: "no_database")
@@ -37,7 +37,7 @@ struct LinkTests {
         #expect(failure?.sqlState == "22023")
     }
 
-    @Test("A connection that was given up cannot give up the others and live on itself")
+    @Test("A connection that was given up cannot give up the others and survive")
     func givenUp() throws {
         let database = try ScratchDatabase(migrated: false)
         var settings = database.settings()
@@ -73,7 +73,7 @@ struct LinkTests {
     }
 
     @Test(
-        "A server that says nothing for too long is given up, and the next call has a new session")
+        "A server that is silent for too long is given up, and the next call has a new session")
     func silent() throws {
         let database = try ScratchDatabase(migrated: false)
         var settings = database.settings()
@@ -95,7 +95,7 @@ struct LinkTests {
         #expect(try backend(&link) != first)
     }
 
-    @Test("A session that ends in the middle of a call is noticed by that call")
+    @Test("A session that ends during a call is noticed by that call")
     func terminatedMeanwhile() throws {
         let database = try ScratchDatabase(migrated: false)
         var link = Link(database.settings())

@@ -48,7 +48,7 @@ struct PipelineTests {
         #expect(seen.count == 2)
     }
 
-    @Test("More than the sockets hold travels both ways at once", .timeLimit(.minutes(10)))
+    @Test("More data than the sockets buffer travel both ways at once", .timeLimit(.minutes(10)))
     func large() throws {
         let echo = Statement("select $1::bytea")
         var connection = try Connection.open(database.settings())
@@ -63,7 +63,7 @@ struct PipelineTests {
     }
 
     @Test(
-        "An error in the middle names its SQLSTATE and constraint, and takes back the rest",
+        "An error in the middle names its SQLSTATE and constraint, and undoes the rest",
         arguments: [
             ("bad", "23514", "names_name_check"), ("first", "23505", "names_name_key"),
         ])
@@ -119,7 +119,7 @@ struct PipelineTests {
         try connection.run([PipelineTests.insert(.text("good"))])
     }
 
-    @Test("A description tells no value; the server's own words are kept apart")
+    @Test("A description contains no value; the server's own words are kept apart")
     func description() throws {
         var connection = try Connection.open(database.settings())
         let parse = Statement("select $1::text::bigint")
@@ -132,7 +132,7 @@ struct PipelineTests {
         #expect(failure.serverMessage.contains("hunter2"))
     }
 
-    @Test("A script runs whole, and the pipeline is there again behind it")
+    @Test("A script runs completely, and the pipeline works again after it")
     func script() throws {
         var connection = try Connection.open(database.settings())
         let two = "insert into public.names values ('a'); insert into public.names values ('b');"

@@ -42,7 +42,7 @@ struct PoolTests {
         #expect(pool.inUse == 0)
     }
 
-    @Test("Who waits too long is told that the pool is exhausted; who waits less gets a link")
+    @Test("A caller who waits too long is told that the pool is exhausted; others get a link")
     func wait() throws {
         let database = try ScratchDatabase(migrated: false)
         let pool = Pool(database.settings(), size: 1, waitMilliseconds: 200)
@@ -70,7 +70,7 @@ struct PoolTests {
         #expect(pool.inUse == 0)
     }
 
-    @Test("A link whose session was ended serves again after one failed call")
+    @Test("A link whose session was ended works again after one failed call")
     func endedSession() throws {
         let database = try ScratchDatabase(migrated: false)
         let pool = Pool(database.settings(), size: 1)

@@ -14,7 +14,7 @@ import Threading
 
 @Suite("Apple's own Python library and the practice store", .timeLimit(.minutes(10)))
 struct AppleLibraryTests {
-    @Test("It talks to every call of the server API, meets its errors, and verifies what is signed")
+    @Test("It uses every call of the server API, meets its errors, and verifies signed answers")
     func library() async throws {
         try await aside { try talk() }
     }

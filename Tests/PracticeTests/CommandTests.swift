@@ -46,7 +46,7 @@ struct CommandTests {
         }
     }
 
-    @Test("What is to be pasted leads to the service that is notified")
+    @Test("The printed commands lead to the service that is notified")
     func paste() async throws {
         try await aside {
             let folder = try ScratchFolder()
@@ -68,7 +68,7 @@ struct CommandTests {
         }
     }
 
-    @Test("What the store does by itself prints what it told, and nothing to hand over")
+    @Test("The store's own steps print what it sent, and nothing to hand over")
     func told() async throws {
         try await aside {
             let folder = try ScratchFolder()
@@ -90,7 +90,7 @@ struct CommandTests {
         }
     }
 
-    @Test("What cannot be done is refused in a sentence, with its own exit code")
+    @Test("An impossible step is refused in a sentence, with its own exit code")
     func refusals() async throws {
         try await aside {
             let folder = try ScratchFolder()
@@ -157,7 +157,7 @@ struct CommandTests {
         }
     }
 
-    @Test("Each command says with --help what it takes, and nothing is done")
+    @Test("Each command lists its flags with --help, and does nothing")
     func help() async throws {
         try await aside {
             let general = try run(practiceProgram.path, ["--help"])
@@ -182,7 +182,7 @@ struct CommandTests {
         }
     }
 
-    @Test("Where no Deed's clock follows, moving the store's says so")
+    @Test("If no Deed's clock follows, moving the store's clock says so")
     func alone() async throws {
         try await aside {
             let folder = try ScratchFolder()
@@ -195,7 +195,7 @@ struct CommandTests {
         }
     }
 
-    @Test("A store that was killed goes on where it was, under the same roots")
+    @Test("A killed store continues where it was, under the same roots")
     func restart() async throws {
         try await aside {
             let folder = try ScratchFolder()
@@ -218,7 +218,7 @@ struct CommandTests {
         }
     }
 
-    @Test("The line that started a store starts it again, and only one serves a folder")
+    @Test("The command that started a store starts it again, and only one serves a folder")
     func again() async throws {
         try await aside {
             let folder = try ScratchFolder()
@@ -241,7 +241,7 @@ struct CommandTests {
         }
     }
 
-    @Test("Keys lie where only their owner reads them, and roots where Deed does")
+    @Test("Only their owner can read the keys, and Deed finds the roots")
     func folderRights() throws {
         let folder = try ScratchFolder()
         let program = try PracticeProgram(in: folder.file("store"))
@@ -256,7 +256,7 @@ struct CommandTests {
         #expect(roots == ["receipts.pem", "transactions.pem"])
     }
 
-    @Test("At the sandbox's speed a month passes by itself, and the clock is the machine's")
+    @Test("At the sandbox's speed a month passes by itself, by the machine's clock")
     func pace() async throws {
         try await aside {
             let folder = try ScratchFolder()
@@ -272,7 +272,7 @@ struct CommandTests {
         }
     }
 
-    @Test("Scenarios run by the program", arguments: ["trial.json", "trouble.json"])
+    @Test("The program runs scenarios", arguments: ["trial.json", "trouble.json"])
     func lives(_ file: String) async throws {
         try await aside {
             let folder = try ScratchFolder()

@@ -4,7 +4,7 @@ import JSON
 import Practice
 import Testing
 
-@Suite("What the practice store posts", .timeLimit(.minutes(10)))
+@Suite("Notifications of the practice store", .timeLimit(.minutes(10)))
 struct DeliveryTests {
     private let hour: Int64 = 3_600_000
 
@@ -19,7 +19,7 @@ struct DeliveryTests {
         _ = try store.perform(Step(.buy, customer: "u1", product: "pro.month"))
     }
 
-    @Test("A notification that is not taken is tried after 1, 12, 24, 48 and 72 hours, and no more")
+    @Test("A refused notification is tried after 1, 12, 24, 48 and 72 hours, and no more")
     func production() throws {
         let practised = PractisedStore(makeWorld(), answers: ["UNSUCCESSFUL_HTTP_RESPONSE_CODE"])
         try buy(practised.store)
@@ -36,7 +36,7 @@ struct DeliveryTests {
         #expect(Set(names).count == 1)
     }
 
-    @Test("A notification that is taken is not sent again")
+    @Test("An accepted notification is not sent again")
     func taken() throws {
         let practised = PractisedStore(makeWorld(), answers: ["TIMED_OUT", "SUCCESS"])
         try buy(practised.store)
@@ -77,7 +77,7 @@ struct DeliveryTests {
         #expect(eager.store.read { $0.postings.count } == 1)
     }
 
-    @Test("What strikes notifications does not depend on the calls between them")
+    @Test("Trouble with notifications does not depend on the calls between them")
     func independent() throws {
         func results(callsBetween: Bool) throws -> [[String]] {
             let served = try ServedStore()
@@ -94,7 +94,7 @@ struct DeliveryTests {
         #expect(try results(callsBetween: true) == alone)
     }
 
-    @Test("Trouble at a rate strikes about as often, and the same ones by the same seed")
+    @Test("Trouble occurs at about its rate, and in the same places with the same seed")
     func rate() throws {
         func dropped() throws -> [Int] {
             let practised = PractisedStore(makeWorld())

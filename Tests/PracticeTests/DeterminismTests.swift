@@ -4,7 +4,7 @@ import JSON
 import Practice
 import Testing
 
-@Suite("The same scenario by the same seed")
+@Suite("The same scenario with the same seed")
 struct DeterminismTests {
     /// All that a store signed and kept during a scenario, without signatures.
     private func outcome(
@@ -66,7 +66,7 @@ struct DeterminismTests {
         return .object(object)
     }
 
-    @Test("signs the same bytes but for signatures, and Deed derives the same", arguments: examples)
+    @Test("signs the same bytes except signatures, and Deed derives the same", arguments: examples)
     func twice(_ file: String) throws {
         let scenario = try readExample(file)
         let (first, second) = (
@@ -89,7 +89,7 @@ struct DeterminismTests {
         #expect(store.read { $0.unmet(scenario) } == [])
     }
 
-    @Test("names other transactions by another seed")
+    @Test("names other transactions with another seed")
     func otherSeed() throws {
         let scenario = try readExample(try #require(examples.first))
         #expect(try outcome(scenario, seed: 11).signed != outcome(scenario, seed: 12).signed)

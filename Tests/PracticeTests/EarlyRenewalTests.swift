@@ -26,7 +26,7 @@ struct EarlyRenewalTests {
     }
 
     @Test(
-        "The store charges a day before the end, or a tenth of the period, and the next one begins at the end",
+        "The store charges a day before the end, or a tenth of the period",
         arguments: [
             ("pro.month", Pace.calendar, day), ("pro.year", .calendar, day),
             ("pro.month", .sandbox, 30_000), ("pro.year", .sandbox, 360_000),
@@ -69,7 +69,7 @@ struct EarlyRenewalTests {
         #expect(try newest(store).purchased == end)
     }
 
-    @Test("A payment that fails a day before the end is tried again when it ends")
+    @Test("A payment that fails a day before the end is tried again at the end")
     func failing() throws {
         let store = try bought("pro.month")
         let first = try newest(store)
@@ -81,7 +81,7 @@ struct EarlyRenewalTests {
         #expect(told(store).last == "DID_FAIL_TO_RENEW GRACE_PERIOD")
     }
 
-    @Test("Who cancels after the charge keeps the period that was paid for")
+    @Test("A customer who cancels after the charge keeps the paid period")
     func cancelled() throws {
         let store = try bought("pro.month")
         let end = try #require(try newest(store).expires)
@@ -94,7 +94,7 @@ struct EarlyRenewalTests {
     }
 
     @Test(
-        "An upgrade after the charge takes the place of both periods, and the second is paid back")
+        "An upgrade after the charge replaces both periods, and the second is refunded")
     func upgraded() throws {
         let store = try bought("pro.month")
         let end = try #require(try newest(store).expires)
@@ -109,7 +109,7 @@ struct EarlyRenewalTests {
     }
 
     @Test(
-        "A refund after the charge ends access and pays the next period back; reversed, that one stays so"
+        "A refund after the charge ends access and refunds the next period, for good"
     )
     func refunded() throws {
         let store = try bought("pro.month")
@@ -127,7 +127,7 @@ struct EarlyRenewalTests {
     }
 
     @Test(
-        "A refund after the charge takes the shares along: of the next period alone, or of both",
+        "A refund after the charge removes the shares: of the next period, or of both",
         arguments: [true, false])
     func sharedRefund(isOfNext: Bool) throws {
         let store = try bought("pro.month")
@@ -159,7 +159,7 @@ struct EarlyRenewalTests {
         #expect(after.map { $0.revocation == nil } == [true, false])
     }
 
-    @Test("The last month of a cancelled commitment does not renew, and says which month it is")
+    @Test("The last month of a cancelled commitment does not renew, and names its month")
     func commitment() throws {
         let store = try bought("pro.commitment")
         _ = try store.perform(Step(.cancel, customer: "ada"))
@@ -175,7 +175,7 @@ struct EarlyRenewalTests {
         #expect(try standing().word == "ended")
     }
 
-    @Test("A transaction of another product, of another customer or of no subscription is refused")
+    @Test("A transaction of another product, another customer or no subscription is refused")
     func otherTransactions() throws {
         let store = try bought("pro.month")
         let period = try newest(store).id
@@ -204,7 +204,7 @@ struct EarlyRenewalTests {
     }
 
     @Test(
-        "A scenario that goes on after the year 9999, and an address that is none, are refused by name"
+        "A scenario that goes past the year 9999, and an invalid address, are refused by name"
     )
     func names() throws {
         let scenario = try Scenario(

@@ -3,7 +3,7 @@ import JSON
 import Practice
 import Testing
 
-@Suite("What the practice store tells of renewals, extensions and reports")
+@Suite("Renewals, extensions and reports in the practice store")
 struct RenewalInfoTests {
     private func store(_ product: String, offer: String? = nil) throws -> PracticeStore {
         var shop = Shop.example
@@ -20,7 +20,7 @@ struct RenewalInfoTests {
         }
     }
 
-    @Test("The price is that of the product and the offer that come next")
+    @Test("The price is that of the next product and offer")
     func price() throws {
         let pro = try store("pro.month")
         let full = try renewal(pro)["renewalPrice"]
@@ -44,7 +44,7 @@ struct RenewalInfoTests {
         }
     }
 
-    @Test("A mass extension reaches the storefronts that it names, and no other one")
+    @Test("A mass extension reaches exactly the storefronts that it names")
     func storefronts() throws {
         let served = try ServedStore()
         _ = try served.buy("pro.month")
@@ -71,7 +71,7 @@ struct RenewalInfoTests {
     }
 
     @Test(
-        "A wish for a share stands beside a share, but for subscriptions; ids of apps name no purchase"
+        "A wished share needs a used share, except for subscriptions; app ids name no purchase"
     )
     func shares() throws {
         let served = try ServedStore()

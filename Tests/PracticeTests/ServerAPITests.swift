@@ -9,7 +9,7 @@ import Threading
 
 @Suite("The App Store Server API of the practice store", .timeLimit(.minutes(10)))
 struct ServerAPITests {
-    @Test("A token that is not right in every part is answered 401 without a body")
+    @Test("A token with any wrong part is answered 401 without a body")
     func tokens() throws {
         let served = try ServedStore()
         let target = "/inApps/v1/transactions/\(try served.buy("pro.month").transaction ?? "")"
@@ -135,7 +135,7 @@ struct ServerAPITests {
         ]
     }
 
-    @Test("The history of notifications by any transaction is the customer's, after a renewal too")
+    @Test("Any transaction leads to the customer's notifications, even after a renewal")
     func notificationsOfCustomer() throws {
         let served = try ServedStore()
         let subscription = try served.buy("pro.month").transaction ?? ""
@@ -159,7 +159,7 @@ struct ServerAPITests {
     }
 
     @Test(
-        "A sandbox tells of less than thirty days of notifications, production of as many as was refused"
+        "A sandbox's history reaches less than thirty days, production's a little further back"
     )
     func reach() throws {
         let hour: Int64 = 3_600_000
@@ -230,7 +230,7 @@ struct ServerAPITests {
         }
     }
 
-    @Test("What a call is answered was written down before")
+    @Test("A call is answered only after its effect was saved")
     func writtenDown() throws {
         let folder = try ScratchFolder()
         let kept = try DataFolder(folder.file("store"))
@@ -244,7 +244,7 @@ struct ServerAPITests {
         }
     }
 
-    @Test("Beyond its limit a call is answered 429 with the instant to come back at")
+    @Test("Above its limit a call is answered 429 with the instant to come back at")
     func limits() throws {
         let served = try ServedStore { $0.app.rateLimitPercent = 0.002 }
         let id = try served.buy("pro.month").transaction ?? ""
@@ -290,7 +290,7 @@ struct ServerAPITests {
         #expect(types.last == "RENEWAL_EXTENSION")
     }
 
-    @Test("A history of notifications tells of every attempt, and of failures alone where asked")
+    @Test("A history of notifications has every attempt, or only failures if requested")
     func notificationHistory() throws {
         let served = try ServedStore()
         _ = try served.buy("pro.month")

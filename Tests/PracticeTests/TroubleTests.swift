@@ -45,7 +45,7 @@ struct TroubleTests {
         }
     }
 
-    @Test("An answer has no end")
+    @Test("An answer never ends")
     func endless() throws {
         let (served, target) = try served(#"{"endless":1}"#)
         do {
@@ -74,7 +74,7 @@ struct TroubleTests {
         #expect(try served.ask("GET", target).status == 200)
     }
 
-    @Test("Late answers keep the control API not waiting, however many there are")
+    @Test("Late answers do not delay the control API, however many there are")
     func slowAndControl() throws {
         let (served, target) = try served(#"{"slow":1,"slow_ms":8000}"#)
         let raws = try (0..<12).map { _ in try RawClient(port: served.server.port) }
@@ -82,7 +82,7 @@ struct TroubleTests {
         #expect(try served.send("PUT", "/practice/trouble", [:], timeout: 4000).status == 200)
     }
 
-    @Test("A rate that is none, and a word that is not known, are refused by name")
+    @Test("An invalid rate, and an unknown word, are refused by name")
     func mistakes() throws {
         let served = try ServedStore()
         let much = try served.ask("PUT", "/practice/trouble", ["drop": 2])

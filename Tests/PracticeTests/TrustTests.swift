@@ -6,7 +6,7 @@ import Minting
 import Practice
 import Testing
 
-@Suite("Whom Deed believes when the practice store signs")
+@Suite("Trust in the practice store's signatures")
 struct TrustTests {
     private static func makeWorld(_ environment: String) throws -> (PracticeWorld, HandOver) {
         var world = PracticeWorld(.example, from: opening, seed: 3)
@@ -40,7 +40,7 @@ struct TrustTests {
         }
     }
 
-    @Test("With its roots among the extra ones, all that it signs is believed, as sandbox")
+    @Test("With its roots as extra roots, everything that it signs is believed, as sandbox")
     func extraRoots() throws {
         let verifier = try Judge().verifier
         for (kind, bytes) in try Self.pieces("Sandbox") {
@@ -52,7 +52,7 @@ struct TrustTests {
         }
     }
 
-    @Test("It never moves a production answer, whatever it writes")
+    @Test("It never changes a production answer, whatever it writes")
     func production() throws {
         let verifier = try Judge().verifier
         for (kind, bytes) in try Self.pieces("Production") {
@@ -79,7 +79,7 @@ struct TrustTests {
     }
 
     @Test(
-        "A date outside of the years 1970 to 9999 is refused, with its roots as well",
+        "A date outside the years 1970 to 9999 is refused, even with its roots",
         arguments: [-1, 253_402_300_800_000, .min, .max] as [Int64])
     func dates(_ value: Int64) throws {
         let (world, given) = try Self.makeWorld("Sandbox")

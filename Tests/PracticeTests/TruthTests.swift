@@ -7,9 +7,9 @@ import Synchronization
 import TestSupport
 import Testing
 
-@Suite("Deed's answers beside the practice store's own books", .timeLimit(.minutes(10)))
+@Suite("Deed's answers compared with the practice store's own records", .timeLimit(.minutes(10)))
 struct TruthTests {
-    @Test("Two hundred lives of two years are told alike at every boundary")
+    @Test("Two hundred lives of two years agree at every boundary")
     func lives() async throws {
         let seed = printedSeed(of: "lives")
         let found = Findings()
@@ -19,7 +19,7 @@ struct TruthTests {
         #expect(found.seen.withLock { $0 }.isSuperset(of: states), "seed \(seed)")
     }
 
-    @Test("Every documented scenario is told alike at every boundary", arguments: examples)
+    @Test("Every documented scenario agrees at every boundary", arguments: examples)
     func scenarios(_ file: String) throws {
         let scenario = try readExample(file)
         var world = PracticeWorld(.example, from: opening, seed: 5)
@@ -47,7 +47,7 @@ struct TruthTests {
     }
 
     @Test(
-        "Two changes at one instant, even that of a renewal, are told one after the other",
+        "Two changes at one instant, even that of a renewal, are reported one after another",
         arguments: [
             #"{"at":"5h","do":"refund"},{"at":"5h","do":"reverse"}"#,
             #"{"at":"5h","do":"cancel"},{"at":"5h","do":"resume"}"#,

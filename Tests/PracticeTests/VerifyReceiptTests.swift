@@ -25,7 +25,7 @@ struct VerifyReceiptTests {
         return try JSON.read(answer.body)["status"]
     }
 
-    @Test("Each thing that is wrong has its status")
+    @Test("Each mistake has its status")
     func statuses() throws {
         let served = try ServedStore()
         let receipt = try served.buy("pro.month").receipt
@@ -42,7 +42,7 @@ struct VerifyReceiptTests {
         #expect(try status(served, body(receipt), at: "/production/verifyReceipt") == 21_007)
     }
 
-    @Test("An old receipt is answered with what happened since, in the store's own form")
+    @Test("An old receipt is answered with later events, in the store's own form")
     func latest() throws {
         let served = try ServedStore()
         let receipt = try served.buy("pro.month").receipt
@@ -73,7 +73,7 @@ struct VerifyReceiptTests {
         #expect(short["latest_receipt_info"]?.array?.count == 2)
     }
 
-    @Test("Consumables that were finished are told of no more, and an upgrade keeps its instant")
+    @Test("Finished consumables are no longer listed, and an upgrade keeps its instant")
     func told() throws {
         let served = try ServedStore()
         let coins = try served.buy("coins.100").transaction
@@ -106,7 +106,7 @@ struct VerifyReceiptTests {
             .first { $0["transaction_id"]?.string == bought.transaction }?["cancellation_date_ms"]
     }
 
-    @Test("Deed reads the reply as it reads the store's")
+    @Test("Deed reads the reply like the real store's")
     func reply() throws {
         let served = try ServedStore()
         let receipt = try served.buy("pro.month").receipt

@@ -4,7 +4,7 @@ import Outbound
 import Practice
 import Testing
 
-@Suite("Wishes that the practice store refuses, and those about shares", .timeLimit(.minutes(10)))
+@Suite("Requests that the practice store refuses, and shared purchases", .timeLimit(.minutes(10)))
 struct WishTests {
     private func store() throws -> PracticeStore {
         let store = PractisedStore(PracticeWorld(.example, from: opening, seed: 9)).store
@@ -27,7 +27,7 @@ struct WishTests {
         }
     }
 
-    @Test("Notifications further back than the history tells are let go of, beyond some thousand")
+    @Test("Notifications beyond the history's reach are deleted, above some thousand")
     func oldNotifications() throws {
         var world = PracticeWorld(.example, from: opening, seed: 9)
         for _ in 0..<2100 { _ = try world.perform(Step(.testNotification)) }
@@ -55,7 +55,7 @@ struct WishTests {
     }
 
     @Test(
-        "A step about one product is done to no other one",
+        "A step about one product affects no other one",
         arguments: [
             (Step.Act.cancel, "coins.100"), (.cancel, "nonsense"), (.resume, "nonsense"),
             (.refund, "nonsense"), (.unshare, "nonsense"), (.unshare, "level2"),
@@ -74,7 +74,7 @@ struct WishTests {
     }
 
     @Test(
-        "What a family shares ends with a refund and comes back with its reversal",
+        "Shared access ends with a refund and returns with its reversal",
         arguments: ["level2", "pro.month"])
     func shared(_ product: String) throws {
         let store = try store()
@@ -99,7 +99,7 @@ struct WishTests {
         #expect(standings(store, "ben")[product]?.sorted() == ["active", "revoked"])
     }
 
-    @Test("A wish that is refused half-way is not done at all")
+    @Test("A request that is refused half-way leaves no trace")
     func halfWay() throws {
         let store = try store()
         for product in ["coins.100", "pro.year"] {
@@ -116,7 +116,7 @@ struct WishTests {
         #expect(store.read { !$0.customers.contains("new") })
     }
 
-    @Test("No web page drives the store, whatever its name leads to")
+    @Test("No web page controls the store, whatever host name leads to it")
     func webPages() throws {
         let served = try ServedStore()
         func state(_ headers: [(String, String)]) throws -> Int {
@@ -134,7 +134,7 @@ struct WishTests {
     }
 
     @Test(
-        "Numbers that no store has are refused, and the store goes on",
+        "Numbers that no store has are refused, and the store continues",
         arguments: [
             #"{"do":"buy","customer":"u1","product":"coins.100","quantity":9223372036854775807}"#,
             #"{"do":"refund","customer":"ada","product":"level2","percent":1e300}"#,

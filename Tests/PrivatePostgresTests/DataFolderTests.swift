@@ -8,7 +8,7 @@ import Testing
 @Suite("The folder of a private PostgreSQL", .serialized, .timeLimit(.minutes(10)))
 struct DataFolderTests {
     @Test(
-        "A folder that others may write to is refused and stays as it was",
+        "A folder that others may write to is refused and stays unchanged",
         arguments: [0o1777, 0o757] as [mode_t])
     func shared(_ mode: mode_t) throws {
         let scratch = try ScratchFolder()
@@ -22,7 +22,7 @@ struct DataFolderTests {
         #expect(try FileManager.default.contentsOfDirectory(atPath: scratch.path).isEmpty)
     }
 
-    @Test("Root refuses a folder of somebody else", .enabled(if: getuid() == 0))
+    @Test("Root refuses someone else's folder", .enabled(if: getuid() == 0))
     func foreign() throws {
         let scratch = try ScratchFolder()
         chown(scratch.path, 1, 0)
@@ -44,7 +44,7 @@ struct DataFolderTests {
     }
 
     @Test(
-        "Root and the folder's owner open sessions by being who they are, and no one else does",
+        "Root and the folder's owner open sessions as themselves, and no one else does",
         .enabled(if: getuid() == 0))
     func peers() throws {
         let scratch = try ScratchFolder()
@@ -117,7 +117,7 @@ struct DataFolderTests {
         return false
     }
 
-    @Test("A link where the sockets should be is not followed")
+    @Test("A link in place of the sockets is not followed")
     func planted() throws {
         let scratch = try ScratchFolder()
         let target = try ScratchFolder()
@@ -131,14 +131,14 @@ struct DataFolderTests {
     }
 
     @Test(
-        "A path that a shell would take for more than a name is refused",
+        "A path with a shell's special characters is refused",
         arguments: ["a$(id -u)b", "a`id`b", "a'b", "a\"b", "a,b", "a\\b"])
     func shell(_ name: String) throws {
         let scratch = try ScratchFolder()
         #expect(try refusal(of: scratch.file(name)).contains("its path holds"))
     }
 
-    @Test("The folder on the way that is closed is named", .enabled(if: getuid() == 0))
+    @Test("The closed folder on the path is named", .enabled(if: getuid() == 0))
     func closedAbove() throws {
         let scratch = try ScratchFolder()
         mkdir(scratch.file("home"), 0o700)
@@ -147,7 +147,7 @@ struct DataFolderTests {
         #expect(told.contains("chmod o+x \(scratch.file("home")))"))
     }
 
-    @Test("Root gives no folder away that holds something else", .enabled(if: getuid() == 0))
+    @Test("Root gives away no folder with foreign content", .enabled(if: getuid() == 0))
     func notAlone() throws {
         let scratch = try ScratchFolder()
         _ = try scratch.write("secret", to: "diary")
@@ -157,7 +157,7 @@ struct DataFolderTests {
         #expect(owner(of: scratch.path) == 0)
     }
 
-    @Test("A closed, empty folder serves, and a lock file of a killed server keeps no one off")
+    @Test("A closed, empty folder works, and a killed server's lock file keeps no one out")
     func stale() throws {
         let scratch = try ScratchFolder()
         let other = try ScratchFolder()

@@ -11,7 +11,7 @@ final class ProgramsTests {
         scratch = try ScratchFolder()
     }
 
-    @Test("Where no server is installed, one sentence names the package")
+    @Test("If no server is installed, one sentence names the package")
     func notInstalled() throws {
         let failure = #expect(throws: PrivatePostgresError.self) {
             _ = try Programs.find(forCluster: nil, in: [scratch.path, "/nonexistent"])
@@ -20,7 +20,7 @@ final class ProgramsTests {
         #expect(failure?.description.contains("install the package postgresql") == true)
     }
 
-    @Test("The newest server is taken, and for a cluster the one that made it")
+    @Test("The newest server is used, and for a cluster the one that made it")
     func versions() throws {
         let folders = try [("old", "9"), ("new", "17.2"), ("middle", "15.18 (Debian 15.18-1)")]
             .map { try install($0.0, printing: "postgres (PostgreSQL) \($0.1)") }
@@ -33,7 +33,7 @@ final class ProgramsTests {
         #expect(failure?.description.contains("install the package postgresql-16") == true)
     }
 
-    @Test("A folder with a client only, or with a program that does not answer, is passed over")
+    @Test("A folder with only a client, or with a program that does not answer, is skipped")
     func incomplete() throws {
         let client = try install("client", printing: "postgres (PostgreSQL) 17.2")
         try FileManager.default.removeItem(atPath: client + "/initdb")

@@ -7,7 +7,7 @@ import Synchronization
 import TestSupport
 import Testing
 
-@Suite("Working off queued evidence")
+@Suite("Working on queued evidence")
 struct IntakeWorkerTests {
     private let service: TestService
     private let project: ProjectID
@@ -63,7 +63,7 @@ struct IntakeWorkerTests {
         }
     }
 
-    @Test("What the store believes is recorded, and the item tells what came of it")
+    @Test("Evidence that the store believes is recorded, and the item has the result")
     func believed() throws {
         believeAll()
         // No pinned root vouches for it: only the store can.
@@ -81,7 +81,7 @@ struct IntakeWorkerTests {
         #expect(try worker().work() == nil)
     }
 
-    @Test("A receipt without purchases proves the app, and the item tells that")
+    @Test("A receipt without purchases proves the app, and the item says so")
     func appOnly() throws {
         believeAll()
         var plan = ReceiptPlan()
@@ -92,7 +92,7 @@ struct IntakeWorkerTests {
         #expect(try found(item).state == .believed([result]))
     }
 
-    @Test("What the store refuses is refused, with its reason, and nothing is recorded")
+    @Test("Evidence that the store refuses is refused with its reason, and nothing is recorded")
     func refused() throws {
         let refused = RefusedEvidence(code: "reply_refused", sentence: "The store says no.")
         service.store.answer { _, _, _, _ in .refused(refused) }
@@ -102,7 +102,7 @@ struct IntakeWorkerTests {
         #expect(try purchases() == 0)
     }
 
-    @Test("What the store cannot tell is asked again by steps; the sixth time somebody should look")
+    @Test("What the store cannot tell is asked again in steps; the sixth attempt alarms")
     func again() throws {
         let item = try queue()
         var alarms: [Int64] = []
@@ -121,7 +121,7 @@ struct IntakeWorkerTests {
         #expect(try found(item).state.word == .believed && purchases() == 1)
     }
 
-    @Test("Who dies between the recording and the note of it leaves an item that is done once more")
+    @Test("If a worker dies between the record and its note, the item is done once more")
     func crash() throws {
         believeAll()
         let item = try queue()
@@ -139,7 +139,7 @@ struct IntakeWorkerTests {
         #expect(try service.eventCount() == events)
     }
 
-    @Test("What cannot be recorded this time waits, and is recorded later")
+    @Test("A record that fails this time waits, and is made later")
     func unrecorded() throws {
         believeAll()
         let item = try queue()
@@ -154,7 +154,7 @@ struct IntakeWorkerTests {
         #expect(try found(item).state.word == .believed && purchases() == 1)
     }
 
-    @Test("Evidence that tells of more than is recorded at once is refused, not tried for ever")
+    @Test("Evidence with too much for one record is refused, not tried forever")
     func tooMuch() throws {
         believeAll()
         let item = try queue()
@@ -167,7 +167,7 @@ struct IntakeWorkerTests {
         #expect(try found(item).reason?.code == "too_much_at_once")
     }
 
-    @Test("A person's decision made meanwhile holds against the worker's")
+    @Test("A person's decision made meanwhile wins over the worker's")
     func decidedMeanwhile() throws {
         let item = try queue()
         let reason = AdminReason(reason: try Reason("spam"), ticket: nil)
@@ -182,7 +182,7 @@ struct IntakeWorkerTests {
         #expect(try found(item).state.word == .dropped)
     }
 
-    @Test("An item whose app was removed waits, and goes on when the app is back")
+    @Test("An item whose app was removed waits, and continues when the app is back")
     func appRemoved() throws {
         believeAll()
         let item = try queue()

@@ -75,7 +75,7 @@ struct ReconcilingTests {
         try service.useCases.reconciliations.all(of: wish.project)
     }
 
-    @Test("A run that was cut short is taken up where it stood, under its own name")
+    @Test("A run that was cut short is resumed where it stood, under its own name")
     func takenUp() throws {
         let work = Work()
         #expect(throws: CommandError.self) {
@@ -94,7 +94,7 @@ struct ReconcilingTests {
     }
 
     @Test(
-        "A part that cannot be done is named with its shard, and keeps no other from being done",
+        "A failed part is named with its shard, and does not prevent the others",
         arguments: [(1, " (shard 0)"), (3, " (shards 0, 1, 2)"), (64, " (64 shards)")])
     func broken(_ count: Int, _ place: String) throws {
         let work = Work()
@@ -106,7 +106,7 @@ struct ReconcilingTests {
         #expect(work.done.count == parts.count - count)
     }
 
-    @Test("Shards are published side by side as far as is wished, and all else is done one by one")
+    @Test("Shards are published side by side as requested, and everything else in turn")
     func sideBySide() throws {
         let work = Work()
         var wish = wish
@@ -120,7 +120,7 @@ struct ReconcilingTests {
         #expect(first.steps[.boundaries]?.lookedAt == 126)
     }
 
-    @Test("A run that was cut short side by side is taken up with the shards that were not done")
+    @Test("A run that was cut short side by side is resumed with the missing shards")
     func takenUpSideBySide() throws {
         let work = Work()
         var wish = wish
@@ -135,7 +135,7 @@ struct ReconcilingTests {
         #expect(finished.steps[.boundaries]?.lookedAt == 128)
     }
 
-    @Test("Progress tells the rate and the time left of the step, whatever came before it")
+    @Test("Progress shows the step's rate and remaining time, whatever came before it")
     func progress() throws {
         let work = Work()
         #expect(throws: CommandError.self) {
@@ -159,7 +159,7 @@ struct ReconcilingTests {
     /// The store allows 50 questions a second in production and 5 in the sandbox, of which some are left to
     /// others. In production the calls one after the other take longer than that.
     @Test(
-        "The time for histories is estimated by what the store allows, and by how long a call takes",
+        "The time for histories is estimated from the store's limits and a call's duration",
         arguments: [(Environment.production, Int64(150)), (.sandbox, Int64(222))])
     func pace(_ environment: Environment, milliseconds: Int64) {
         var count = HistoryCount()
@@ -170,7 +170,7 @@ struct ReconcilingTests {
         #expect(expected > 3600 * 1000 / allowed)
     }
 
-    @Test("A run that lost its right ends, and the next takes it up")
+    @Test("A run that lost its right ends, and the next one resumes it")
     func lostHold() throws {
         let work = Work()
         let lost = ReconcilePart(step: .orders, shard: Shard(number: 5))
@@ -185,7 +185,7 @@ struct ReconcilingTests {
         #expect(try recorded().map(\.finished) == [finished])
     }
 
-    @Test("A run ends where a commit tells that another one has its right")
+    @Test("A run ends when a commit shows that another one has its right")
     func overtaken() throws {
         let work = Work()
         let last = ReconcilePart(step: .orders, shard: Shard(number: 5))
@@ -197,7 +197,7 @@ struct ReconcilingTests {
         #expect(try recorded().map { $0.finished == nil } == [true])
     }
 
-    @Test("A run that another one took up and ended is not ended twice")
+    @Test("A run that another one resumed and ended is not ended twice")
     func endedElsewhere() throws {
         let (work, other) = (Work(), Work())
         let (service, wish, sender) = (service, wish, sender)
@@ -216,7 +216,7 @@ struct ReconcilingTests {
     }
 
     @Test(
-        "A run as of an instant is taken up by none of another instant", arguments: [true, false])
+        "A run as of an instant is not resumed by one of another instant", arguments: [true, false])
     func instants(isFirstNow: Bool) throws {
         let work = Work()
         var past = wish
@@ -234,7 +234,7 @@ struct ReconcilingTests {
     }
 
     @Test(
-        "A requested run is taken up under its name; what it looked at hours ago, it looks at again",
+        "A requested run is resumed under its name; parts from hours ago are checked again",
         arguments: [(5, 64), (7, 128)])
     func requestedLongAgo(hours: Int64, published: Int) throws {
         let work = Work()

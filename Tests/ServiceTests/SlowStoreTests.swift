@@ -50,7 +50,7 @@ struct SlowStoreTests {
         return running
     }
 
-    @Test("It holds two of four workers, and the other app's receipts are judged meanwhile")
+    @Test("It occupies two of four workers, while the other app's receipts are judged")
     func fair() throws {
         let isOver = Monitor(false)
         let judged = Mutex<[String: Int]>([:])
@@ -70,7 +70,7 @@ struct SlowStoreTests {
         #expect(running.wait(milliseconds: 20_000) { $0 == 0 ? true : nil } == true)
     }
 
-    @Test("When it is slow for all, one of four workers judges what needs no store")
+    @Test("If it is slow for all, one of four workers judges what needs no store")
     func others() throws {
         let isOver = Monitor(false)
         let asked = Mutex(0)
@@ -99,7 +99,7 @@ struct SlowStoreTests {
         #expect(running.wait(milliseconds: 20_000) { $0 == 0 ? true : nil } == true)
     }
 
-    @Test("A worker whose look into the queue hangs keeps no other from judging")
+    @Test("A worker whose look into the queue hangs does not block the others")
     func hangingQueue() throws {
         let (isOver, isHeld, done) = (Monitor(false), Monitor(false), Monitor(0))
         var intake = service.intake

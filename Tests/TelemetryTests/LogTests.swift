@@ -4,7 +4,7 @@ import Testing
 
 @testable import Telemetry
 
-@Suite("Lines of the log")
+@Suite("Log lines")
 struct LogTests {
     /// What these calls write, each line as it came.
     private func lines(_ body: (Log) -> Void) -> [String] {

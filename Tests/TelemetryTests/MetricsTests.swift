@@ -4,7 +4,7 @@ import Testing
 
 @Suite("Metrics as Prometheus reads them")
 struct MetricsTests {
-    @Test("Series of one name stand under one head, in the order in which they were added")
+    @Test("Series of one name share one heading, in the order in which they were added")
     func families() {
         let metrics = Metrics()
         metrics.counter("deed_reads_total", "Reads.", labels: [("from", "memory")]).add(3)
@@ -31,7 +31,7 @@ struct MetricsTests {
     }
 
     @Test(
-        "A value is counted in the first bucket whose bound it does not pass",
+        "A value is counted in the first bucket whose bound is not below it",
         arguments: [
             (0, [1, 0, 0]), (10, [1, 0, 0]), (11, [0, 1, 0]), (20, [0, 1, 0]), (21, [0, 0, 1]),
         ] as [(Int64, [Int64])])
@@ -62,7 +62,7 @@ struct MetricsTests {
                 """)
     }
 
-    @Test("What several lanes counted is one number")
+    @Test("Counts from several lanes make one number")
     func lanes() {
         let counter = Counter(lanes: 3)
         for lane in 0..<7 { counter.add(lane: lane) }

@@ -3,7 +3,7 @@ import Testing
 
 @testable import Threading
 
-@Suite("A value that threads change and wait on")
+@Suite("A value that threads change and wait for")
 struct MonitorTests {
     /// Runs `body` on a thread of its own and gives what it gave.
     private func aside<Result: Sendable>(
@@ -27,7 +27,7 @@ struct MonitorTests {
         #expect(monitor.change { $0 } == 20_000)
     }
 
-    @Test("A thread that waits goes on as soon as the value is as it needs it")
+    @Test("A waiting thread continues as soon as its condition holds")
     func waits() async {
         let monitor = Monitor(0)
         async let heard = aside { monitor.wait { $0 == 3 ? $0 : nil } }
@@ -35,7 +35,7 @@ struct MonitorTests {
         #expect(await heard == 3)
     }
 
-    @Test("A thread that waits gives up when its time is over, and not before")
+    @Test("A waiting thread gives up when its time is over, and not before")
     func givesUp() async {
         let monitor = Monitor(0)
         let waited = await aside {
@@ -47,7 +47,7 @@ struct MonitorTests {
         #expect(waited.1 >= 1199)
     }
 
-    @Test("What a body throws goes to its caller, and the value stays usable")
+    @Test("An error from a body reaches its caller, and the value stays usable")
     func throwing() {
         struct Refused: Error {}
         let monitor = Monitor(1)
@@ -55,7 +55,7 @@ struct MonitorTests {
         #expect(monitor.change { $0 } == 1)
     }
 
-    @Test("Waking one wakes one of those that wait, and each of them in its turn")
+    @Test("Waking one wakes one of the waiting threads, each in its turn")
     func one() async {
         let monitor = Monitor(0)
         @Sendable func take() -> Bool {

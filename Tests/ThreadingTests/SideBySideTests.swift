@@ -3,9 +3,9 @@ import Testing
 
 @testable import Threading
 
-@Suite("Work that is done side by side")
+@Suite("Work done side by side")
 struct SideBySideTests {
-    @Test("Each item is worked on at the same time as all others, and results keep their order")
+    @Test("All items are worked on at the same time, and results keep their order")
     func together() {
         let arrived = Monitor(0)
         let results = sideBySide([3, 1, 2]) { item in
@@ -17,7 +17,7 @@ struct SideBySideTests {
         #expect(results == [30, 10, 20])
     }
 
-    @Test("One item is worked on by the thread that asks, and none needs no thread")
+    @Test("The calling thread does a single item itself, and no items need no thread")
     func few() {
         let names = sideBySide(["a"]) { $0 + "!" }
         #expect(names == ["a!"])
