@@ -49,7 +49,7 @@ struct ExaminationTests {
         #expect(examination.kind == nil && examination.refusal == .unrecognized)
     }
 
-    @Test("Broken JSON is named as such", arguments: ["{", "{\"a\":1,\"a\":2}", "{\"signedPayload\":"])
+    @Test("Broken JSON is named", arguments: ["{", "{\"a\":1,\"a\":2}", "{\"signedPayload\":"])
     func brokenJSON(_ text: String) {
         #expect(examine(Array(text.utf8)).refusal?.code == "bad_json")
     }
