@@ -251,7 +251,7 @@ package enum Refusal: Error, Hashable, Sendable {
         case .testClockMissing:
             "This database has no test clock; create another database and serve it with --test-clock."
         case .testClockGoesForward(let from):
-            "The test clock stands at \(from.text) and goes forward only; give a later instant."
+            "The test clock stands at \(from.text) and only moves forward; give a later instant."
         case .testClockOutOfRange:
             "The test clock would pass the year 9999; give an earlier instant."
         case .reconciliationRunning:

@@ -172,14 +172,14 @@ extension EvidenceRefusal {
         Self(
             "foreign_environment", .environment,
             "The app takes no evidence from \(environment.rawValue).",
-            difference: "is from \(environment.rawValue), and what is around it is not.")
+            difference: "is from \(environment.rawValue), but the statement around it is not.")
     }
 
     package static func foreignBundleID(_ id: String) -> Self {
         Self(
             "foreign_bundle_id", .bundleID,
             "It was made for \(id), which is not a configured app.", cure: .settingTheApp,
-            difference: "was made for \(id), and what is around it for another app.")
+            difference: "was made for \(id), but the statement around it was not.")
     }
 
     package static let foreignAppID = Self(

@@ -63,7 +63,7 @@ package final class PracticeStore: Sendable {
             return try JSONDecoder().decode(PracticeWorld.self, from: Data(bytes))
         } catch {
             throw .broken(
-                "\(folder.path)/\(stateFile) is from another release; start in a new folder")
+                "\(folder.path)/\(stateFile) belongs to another release; start in a new folder")
         }
     }
 
@@ -159,7 +159,7 @@ package final class PracticeStore: Sendable {
         try turn.change(wake: .none) { _ throws(PracticeError) -> [Event] in
             let now = clock
             if target < now {
-                throw .refused("the clock stands at \(now.text) already, and only goes forward")
+                throw .refused("the clock stands at \(now.text) already, and only moves forward")
             }
             var events: [Event] = []
             do throws(PracticeError) {

@@ -15,7 +15,7 @@ func told(_ answer: JSON, at url: String?) -> [String] {
     let all = answer["notifications"]?.array ?? []
     guard let url else {
         return all.isEmpty
-            ? [] : ["the store tells Deed nothing: it was started without --notify"]
+            ? [] : ["the store does not notify Deed: it was started without --notify"]
     }
     return all.map { posting in
         let words = ["type", "subtype", "customer"].compactMap { posting[$0]?.string }
@@ -40,7 +40,7 @@ func handover(_ answer: JSON, _ told: [String] = [], for service: String?) -> St
     }
     let body: JSON = ["signed_transactions": .array(signed), "environment": "sandbox"]
     lines += [
-        "", "hand it to your back end, which hands it to Deed:", "",
+        "", "give it to your back end, which submits it to Deed:", "",
         "curl -H \"Authorization: Bearer $DEED_KEY\" -H 'Content-Type: application/json' \\",
         "    \(service)/v1/customers/\(encoded(customer))/receipts \\",
         "    -d '\(body.text)'",

@@ -8,9 +8,9 @@ let serveCommand = CommandSpec(
         .dataDir,
         .setting("listen", "ADDRESS", "where the store listens", fallback: "127.0.0.1:9090"),
         .value("notify", "URL", "where Deed takes notifications"),
-        .value("clock", "INSTANT", "a clock that stands there until it is advanced"),
+        .value("clock", "INSTANT", "a clock that stands still until it is advanced"),
         .value("pace", "PACE", "calendar, sandbox, or the length of a month like 5m"),
-        .value("seed", "NUMBER", "what chance begins with"),
+        .value("seed", "NUMBER", "the seed for chance"),
         .value("service-url", "URL", "a Deed with a test clock, which follows the store's clock"),
         .value(
             "service-key", "FILE",

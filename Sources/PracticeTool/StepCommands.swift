@@ -68,15 +68,15 @@ private struct StepFlag {
         StepFlag("quantity", "N", "how many pieces of a consumable", .whole),
         StepFlag("token", "UUID", "the account token that the purchase carries"),
         StepFlag("version", "V", "the version of the app that was first installed"),
-        StepFlag("ask", "", "let the purchase wait for a parent", .bare),
-        StepFlag("percent", "N", "the share of the price that is paid back", .decimal),
-        StepFlag("prorated", "", "pay back what is left of the period", .bare),
-        StepFlag("for-app", "", "say that the app was the reason", .bare),
+        StepFlag("ask", "", "make the purchase wait for a parent", .bare),
+        StepFlag("percent", "N", "the refunded share of the price", .decimal),
+        StepFlag("prorated", "", "refund the rest of the period", .bare),
+        StepFlag("for-app", "", "give the app as the reason", .bare),
         StepFlag("reason", "WORD", "why the customer wants the money back"),
         StepFlag("days", "N", "by how many days", .whole),
         StepFlag("with", "NAME", "the family member"),
         StepFlag("price", "N", "the new price, in thousandths", .whole),
-        StepFlag("needs-consent", "", "let renewals wait for the customers' consent", .bare),
+        StepFlag("needs-consent", "", "make renewals wait for the customers' consent", .bare),
     ]
 }
 
@@ -90,12 +90,12 @@ extension Step.Act {
         case .change:
             "Changes to a product of the same group: up at once, down with the next period."
         case .refund: "Refunds a transaction."
-        case .reverse: "Takes a refund back."
+        case .reverse: "Reverses a refund."
         case .requestRefund:
             "Has the store ask the back end about a refund that the customer wants."
         case .declineRefund: "Has the store decline the refund that the customer wants."
-        case .failBilling: "Lets payments of the customer fail from now on."
-        case .fixBilling: "Lets payments succeed again, and collects what is open."
+        case .failBilling: "Makes payments of the customer fail from now on."
+        case .fixBilling: "Makes payments succeed again, and collects failed ones."
         case .extend: "Extends a subscription."
         case .share: "Shares a purchase with a family member."
         case .unshare: "Ends a share: that member's, or everyone's."
@@ -104,7 +104,7 @@ extension Step.Act {
         case .raisePrice: "Raises the price of a product's renewals."
         case .consent: "The customer agrees to a higher price."
         case .withdraw: "Stops selling a product; it does not renew."
-        case .setToken: "Lets a purchase carry an account token from now on."
+        case .setToken: "Adds an account token to a purchase from now on."
         case .finish: "The app finishes a transaction."
         case .rescindConsent: "A parent withdraws the consent to the app."
         case .testNotification: "Sends a test notification."

@@ -19,7 +19,7 @@ let advanceCommand = CommandSpec(
 }
 
 let showCommand = CommandSpec(
-    path: ["show"], summary: "Shows what was bought, how it stands, and what was notified.",
+    path: ["show"], summary: "Shows purchases, their state, and the notifications about them.",
     options: [.customer, .store, .json], example: "deed-practice show --customer u1"
 ) { invocation throws(CommandEnd) in
     let query = invocation["customer"].map { "?customer=\(encoded($0))" } ?? ""
@@ -62,7 +62,7 @@ let livesCommand = CommandSpec(
 }
 
 let troubleCommand = CommandSpec(
-    path: ["trouble"], summary: "Says what goes wrong from now on.",
+    path: ["trouble"], summary: "Sets what goes wrong from now on.",
     positionals: [Positional(name: "JSON", help: "rates and a seed; '{}' ends the trouble")],
     options: [.store, .json], example: "deed-practice trouble '{\"drop\":0.1,\"seed\":7}'"
 ) { invocation throws(CommandEnd) in

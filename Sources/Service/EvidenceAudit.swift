@@ -190,13 +190,13 @@ extension FiledEvidence {
         if missing > 0 {
             return (
                 "certificates",
-                "\(certificates.count) of deed.certificates, each as its digest says",
+                "\(certificates.count) of deed.certificates, each matching its digest",
                 "\(missing) missing or changed there"
             )
         }
         if !isSealed {
             return (
-                "seal", "the columns that were filed", "others, among them kind or certificates"
+                "seal", "the columns that were filed", "others, including kind or certificates"
             )
         }
         return ("content", "the bytes of that digest", "others")

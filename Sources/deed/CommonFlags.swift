@@ -8,14 +8,14 @@ extension Option {
         "database-url", "URL",
         "the PostgreSQL to use; without it, a private one in the data folder")
     static let dataDir = setting(
-        "data-dir", "FOLDER", "where the private PostgreSQL lives",
+        "data-dir", "FOLDER", "the folder of the private PostgreSQL",
         fallback: Settings.defaultDataFolder)
     static let allowUnknown = flag(
         "allow-unknown", "accept a name that the catalog does not know")
     static let environment = setting(
         "environment", "NAME", "production (the default) or sandbox")
     static let idempotencyKey = value(
-        "idempotency-key", "KEY", "do it once, however often the command is run with this key")
+        "idempotency-key", "KEY", "do it once, however often the command runs with this key")
 
     /// The flags of every command that needs the database.
     static let database = [databaseURL, dataDir, testClock, json]

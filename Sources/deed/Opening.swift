@@ -11,7 +11,7 @@ import Telemetry
 
 extension Option {
     static let testClock = switchSetting(
-        "test-clock", "needed to change what is in a database that has a test clock")
+        "test-clock", "needed to change anything in a database with a test clock")
     static let extraRoots = setting(
         "extra-roots", "FOLDER", "certificates that vouch for sandbox evidence too")
 }

@@ -98,7 +98,7 @@ extension ProgramTests {
             #expect(before != after)
             let refunds = try run("store", "refunds", id, app[0], app[1])
             #expect(
-                refunds.output.contains("The store names no refund (sandbox)."), "\(refunds.output)"
+                refunds.output.contains("The store lists no refund (sandbox)."), "\(refunds.output)"
             )
             let statuses = try run("store", "statuses", id, app[0], app[1], app[2])
             #expect(try statuses.json["statuses"]?.array?.first?["status"] == "active")

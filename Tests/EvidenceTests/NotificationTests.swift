@@ -176,15 +176,16 @@ struct NotificationTests {
         #expect(refusal.code == "foreign_bundle_id")
         #expect(
             refusal.description
-                == "The signed_transaction inside was made for com.example.app, and what "
-                + "is around it for another app.")
+                == "The signed_transaction inside was made for com.example.app, but the "
+                + "statement around it was not.")
         // To set an app changes nothing about it.
         #expect(refusal.cure == .none)
         var transaction = Payload.transaction
         transaction["environment"] = "Production"
         #expect(
             refused(.notification(transaction: transaction.signed()))?.description
-                == "The signed_transaction inside is from production, and what is around it is not."
+                == "The signed_transaction inside is from production, but the statement "
+                + "around it is not."
         )
     }
 

@@ -135,7 +135,7 @@ struct CommandTests {
                 ),
                 (["refund", "--customer", "u1"], 1, "has bought no"),
                 (["advance"], 2, "LENGTH is missing"), (["advance", "soon"], 2, "length like 40d"),
-                (["advance", "2001-01-01T00:00:00Z"], 1, "only goes forward"),
+                (["advance", "2001-01-01T00:00:00Z"], 1, "only moves forward"),
                 (["lives", "run", "/nowhere.json"], 1, "cannot be read"),
                 (["trouble", "{\"drop\":2}"], 2, "from 0 to 1"),
                 (["serve"], 2, "--data-dir is missing"),

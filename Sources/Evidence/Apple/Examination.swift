@@ -134,13 +134,13 @@ private struct CheckReport {
 
     private func reasonNotMade(_ name: Check.Name) -> String? {
         switch name {
-        case .bundleID where statement?.app == nil: "a renewal info names no app"
+        case .bundleID where statement?.app == nil: "renewal info names no app"
         case .bundleID where question.bundleID == nil: "no bundle id was asked for"
         case .version where question.appVersion == nil: "no version was asked for"
         case .device where question.device == nil: "no device id was given"
         case .device where statement?.namesDevice == false: "the evidence names no device"
         case .licence where statement?.contents.licenceEnds == nil: "the licence has no end"
-        case .latestReceipt where statement?.holdsReceipt == false: "the reply holds no receipt"
+        case .latestReceipt where statement?.holdsReceipt == false: "the reply contains no receipt"
         default: nil
         }
     }

@@ -149,7 +149,7 @@ private struct ProofMeasures: Sendable {
 
     init(_ metrics: Metrics, _ kinds: [EvidenceKind]) {
         known = metrics.counter(
-            "deed_evidence_known_total", "Evidence that had been believed before.")
+            "deed_evidence_known_total", "Evidence that was believed before.")
         unread = metrics.counter(
             "deed_evidence_unread_total",
             "Believed notifications with a part in a form that this release cannot read.")

@@ -45,7 +45,7 @@ extension PracticeWorld {
             })
         {
             return Outcome(
-                customer: customer, transaction: known.id, note: "was bought before, and restored")
+                customer: customer, transaction: known.id, note: "was bought before; restored")
         }
         let name = transactionName()
         var sale = Sale(

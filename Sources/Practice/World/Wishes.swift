@@ -80,7 +80,7 @@ extension PracticeWorld {
         let article = try article(id)
         if step.do == .withdraw {
             withdrawn.insert(article.id)
-            return Outcome(note: "\(id) is not sold any more, and does not renew")
+            return Outcome(note: "\(id) is no longer sold, and does not renew")
         }
         guard let price = step.price, price > self.price(of: article) else {
             throw .invalid("raise_price needs a price above \(self.price(of: article))")
@@ -256,7 +256,7 @@ extension PracticeWorld {
     /// Corrects a customer's payment method, and collects failed payments.
     private mutating func fixBilling(of customer: String) -> Outcome {
         brokenCards.remove(customer)
-        var outcome = Outcome(customer: customer, note: "payments of \(customer) are fine again")
+        var outcome = Outcome(customer: customer, note: "payments of \(customer) succeed again")
         for subscription in subscriptions(of: customer)
         where subscription.sharedFrom == nil && subscription.willRenew {
             let start: Instant

@@ -94,7 +94,7 @@ extension MovementsAnswer {
     fileprivate var table: String {
         if movements.isEmpty {
             return
-                "Nothing moved \"\(currency)\" of \"\(stream.customer)\" in \(stream.environment)."
+                "\"\(stream.customer)\" has no \"\(currency)\" history in \(stream.environment)."
         }
         let more = next.map { ["There is more; see: --after \($0)"] } ?? []
         return (movements.map(\.line) + more).joined(separator: "\n")

@@ -21,8 +21,8 @@ private let showCustomerCommand = CommandSpec(
     summary: "Shows a customer: entitlements, purchases, grants, balances, orders.",
     positionals: [customerPositional],
     options: [
-        .value("at", "INSTANT", "when the right would hold (default: now)"),
-        .value("known", "INSTANT", "by what was recorded until then (default: until now)"),
+        .value("at", "INSTANT", "the instant to ask about (default: now)"),
+        .value("known", "INSTANT", "as recorded by then (default: by now)"),
     ] + whom + Option.database,
     onlyReads: true, example: "deed customer show u1 --at 2026-12-24T18:00:00Z"
 ) { invocation throws(CommandEnd) in

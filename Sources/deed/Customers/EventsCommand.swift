@@ -10,13 +10,13 @@ let eventsCommand = CommandSpec(
     options: [
         .value(
             "after", "CURSOR",
-            "go on with what an earlier call printed, or \"end\" for the log's present end"),
+            "continue from an earlier call's cursor, or \"end\" for the log's present end"),
         .value("since", "INSTANT", "begin with the first event that was recorded then or later"),
         .value("types", "LIST", "only these, as in purchase.made,grant.*,entitlement.ended"),
         .value("customer", "ID", "only of this customer"),
         .value("limit", "COUNT", "at most this many (default: 100; with --follow, no limit)"),
-        .flag("no-access", "do not tell what each event changed, which is faster"),
-        .flag("follow", "go on until it is interrupted"),
+        .flag("no-access", "leave out what each event changed, which is faster"),
+        .flag("follow", "continue until it is interrupted"),
         .environment, .project,
     ] + Option.database,
     onlyReads: true, example: "deed events --after end --types 'entitlement.*' --follow"
@@ -141,7 +141,7 @@ extension Invocation {
             switch error {
             case .broken:
                 throw usage("--after takes \"end\", or a cursor exactly as it was printed")
-            case .ofAnotherProject: throw usage("--after is a cursor of another project")
+            case .ofAnotherProject: throw usage("--after has another project's cursor")
             }
         }
     }

@@ -9,8 +9,8 @@ let explainCustomerCommand = CommandSpec(
     positionals: [customerPositional],
     options: [
         .value("entitlement", "ID", "what to explain", isRequired: true),
-        .value("at", "INSTANT", "when the right would hold (default: now)"),
-        .value("known", "INSTANT", "by what was recorded until then (default: until now)"),
+        .value("at", "INSTANT", "the instant to ask about (default: now)"),
+        .value("known", "INSTANT", "as recorded by then (default: by now)"),
     ] + whom + Option.database,
     onlyReads: true, example: "deed customer explain u1 --entitlement pro"
 ) { invocation throws(CommandEnd) in
@@ -30,7 +30,7 @@ extension ExplanationAnswer {
         var lines = sentences
         if !explanation.reasons.isEmpty { lines.append("Everything that ever gave it:") }
         for reason in explanation.reasons { lines += reason.lines.map { "  \($0)" } }
-        if !explanation.ignored.isEmpty { lines.append("Held, and unlocking nothing:") }
+        if !explanation.ignored.isEmpty { lines.append("Held, but unlocking nothing:") }
         lines += explanation.ignored.map { "  \($0.sentence)" }
         if !events.isEmpty { lines.append("Recorded:") }
         lines += events.map { "  \($0.line)" }

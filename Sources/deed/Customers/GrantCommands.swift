@@ -8,7 +8,7 @@ let grantCommands = [grantCommand, revokeCommand]
 /// Why an admin acts.
 let reasons: [Option] = [
     .value("reason", "TEXT", "why; it is kept with the event", isRequired: true),
-    .value("ticket", "ID", "the support case it belongs to"),
+    .value("ticket", "ID", "the support case"),
 ]
 
 private let grantCommand = CommandSpec(

@@ -24,7 +24,7 @@ let listOrdersCommand = CommandSpec(
 }
 
 private let showOrderCommand = CommandSpec(
-    path: ["order", "show"], summary: "Shows an order, and whose it is.",
+    path: ["order", "show"], summary: "Shows an order and its customer.",
     positionals: [Positional(name: "ORDER", help: "the order's id")],
     options: [.environment, .project] + Option.database,
     onlyReads: true, example: "deed order show o_4x1k9d"

@@ -13,7 +13,7 @@ let timelineCommand = CommandSpec(
         .value("at", "INSTANT", "the moment that is marked (default: now)"),
         .value("from", "INSTANT", "where the drawing begins (default: at the first bar)"),
         .value("to", "INSTANT", "where it ends (default: after the last bar)"),
-        .value("width", "COLUMNS", "how wide it is (default: as the terminal)"),
+        .value("width", "COLUMNS", "how wide it is (default: the terminal's width)"),
     ] + whom + Option.database,
     onlyReads: true, example: "deed customer timeline u1 --from 2026-01-01T00:00:00Z"
 ) { invocation throws(CommandEnd) in

@@ -8,8 +8,8 @@ let transferCommand = CommandSpec(
     summary: "Moves a purchase to another customer, or back to the one it came from.",
     options: [
         .value("customer", "ID", "who holds it", isRequired: true),
-        .value("purchase", "ID", "the purchase, as in apple:2000000123", isRequired: true),
-        .value("to", "ID", "who is to hold it"),
+        .value("purchase", "ID", "the purchase, such as apple:2000000123", isRequired: true),
+        .value("to", "ID", "the new holder"),
         .flag("undo", "undo the move that brought it, instead of --to"),
     ] + reasons + [.environment, .idempotencyKey, .project] + Option.database,
     example:

@@ -6,7 +6,7 @@ import Service
 let unclaimedCommands = [listUnclaimedCommand, showUnclaimedCommand, attachCommand]
 
 private let purchasePositional = Positional(
-    name: "PURCHASE", help: "the purchase, as in apple:2000000123")
+    name: "PURCHASE", help: "the purchase, such as apple:2000000123")
 
 private let listUnclaimedCommand = CommandSpec(
     path: ["unclaimed", "list"], summary: "Lists purchases that no customer claimed.",
@@ -50,7 +50,7 @@ private let attachCommand = CommandSpec(
     path: ["unclaimed", "attach"],
     summary: "Gives a purchase that no customer claimed to a customer.",
     positionals: [purchasePositional],
-    options: [.value("customer", "ID", "who is to hold it", isRequired: true)]
+    options: [.value("customer", "ID", "the new holder", isRequired: true)]
         + reasons + [.environment, .idempotencyKey, .project] + Option.database,
     example: "deed unclaimed attach apple:2000000123 --customer u1 --reason \"sent us the invoice\""
 ) { invocation throws(CommandEnd) in

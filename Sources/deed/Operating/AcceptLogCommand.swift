@@ -10,7 +10,7 @@ import Telemetry
 let acceptLogCommand = CommandSpec(
     path: ["accept-log"],
     summary: "Accepts the log as it is, although it lacks events that instances have seen.",
-    options: [.flag("dry-run", "only show what is lacking, as far as this machine knows")]
+    options: [.flag("dry-run", "only show what this machine knows to be lacking")]
         + reasons + [.testClock] + Option.database,
     example: "deed accept-log --reason \"the backup of 3 a.m. was restored\""
 ) { invocation throws(CommandEnd) in

@@ -21,7 +21,7 @@ let auditCommand = CommandSpec(
         .flag("since-mark", "read only what was added since the last clean audit with this flag"),
         .flag(
             "quarantine",
-            "first move aside what lies beyond the head; takes the login of the schema's owner"),
+            "first move events beyond the head aside; needs the login of the schema's owner"),
         .secretKeyFile, .extraRoots,
     ] + Option.database,
     example: "deed audit --evidence --projections --json"

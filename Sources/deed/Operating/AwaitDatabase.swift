@@ -9,7 +9,7 @@ import Threading
 
 extension Option {
     static let noWait = switchSetting(
-        "no-wait", "end with a fault, instead of waiting, while the database cannot be reached")
+        "no-wait", "end with a fault, instead of waiting, if the database cannot be reached")
 }
 
 extension Database {

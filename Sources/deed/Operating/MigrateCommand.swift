@@ -12,7 +12,7 @@ let migrateCommand = CommandSpec(
         .flag("dry-run", "only show which migrations are missing"),
         .value(
             "service-login", "LOGIN",
-            "let this login serve the database, and no other login connect that was given nothing in it"
+            "let this login serve the database, and no login connect without a grant in it"
         ),
     ] + Option.database,
     example: "deed migrate --service-login deed_server"

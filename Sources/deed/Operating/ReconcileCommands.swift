@@ -27,7 +27,7 @@ private let reconcileCommand = CommandSpec(
         .flag("repair", "rewrite rows that differ, from the log"),
         .value(
             "parallel", "COUNT",
-            "publish boundaries of that many shards at the same time, 1 to 16 (1): faster, and slower "
+            "publish boundaries of this many shards at once, 1 to 16 (1): faster, but slower "
                 + "for others on the same machine"),
         .flag("every-project", "every project, one after the other, instead of one"),
         .value(

@@ -33,7 +33,7 @@ extension ReconciliationFinished {
     fileprivate var verdict: String {
         let state =
             isSound
-            ? "Everything is as it should be."
+            ? "Everything is in order."
             : drift > 0 ? "Drift: \(drift)." : "It is incomplete."
         return "\(state) It took \(seconds) s."
     }
@@ -75,7 +75,7 @@ extension ReconcileStep {
                 + "arrived; \(counts.mended) were recorded."
         case .history:
             "history: the stores were asked for the purchases of \(counts.lookedAt) customers; of "
-                + "\(counts.found) they told something new; \(counts.mended) were mended."
+                + "\(counts.found) they reported something new; \(counts.mended) were mended."
         case .subscriptions:
             "subscriptions: the stores were asked about \(counts.lookedAt); of \(counts.found) they "
                 + "reported something new; \(counts.mended) were mended."

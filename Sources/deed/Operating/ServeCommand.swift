@@ -29,7 +29,7 @@ let serveCommand = CommandSpec(
         .setting(
             "connections-per-address", "COUNT", "connections of one address", fallback: "1024"),
         .setting(
-            "trusted-proxies", "LIST", "proxies that speak for their clients, as in 10.0.0.0/8,::1"),
+            "trusted-proxies", "LIST", "proxies that speak for clients, such as 10.0.0.0/8,::1"),
         .setting(
             "operations-listen", "ADDRESS",
             "answer /readyz and /metrics at this address only"),
@@ -45,7 +45,7 @@ let serveCommand = CommandSpec(
         ),
         .setting(
             "user", "NAME",
-            "who serves where root starts this; without it the owner of the data folder's database, else deed, else postgres"
+            "the user to run as when root starts this; without it the owner of the data folder's database, else deed, else postgres"
         ),
         .noWait, .extraRoots, .secretKeyFile, .databaseURL, .dataDir, .serveTestClock,
     ],

@@ -15,7 +15,7 @@ let allowAppCommand = CommandSpec(
 
 let disallowAppCommand = CommandSpec(
     path: ["project", "disallow-app"],
-    summary: "Takes that back; an app that the project has stays until it is removed.",
+    summary: "Withdraws that; an app that the project has stays until it is removed.",
     positionals: [bundlePositional],
     options: [anyApp, .idempotencyKey, .project] + Option.database,
     example: "deed project disallow-app com.example.game"

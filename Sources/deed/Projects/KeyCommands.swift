@@ -9,7 +9,7 @@ private let createKeyCommand = CommandSpec(
     path: ["key", "create"], summary: "Makes a key to a project and prints it, once.",
     options: [
         .value("role", "ROLE", "reader, backend (reads and submits) or admin", isRequired: true),
-        .value("name", "NAME", "what the key is for"), .project,
+        .value("name", "NAME", "a name for the key"), .project,
     ] + Option.database,
     example: "deed key create --role backend --name \"lobby servers\" --json"
 ) { invocation throws(CommandEnd) in
@@ -50,7 +50,7 @@ private let listKeysCommand = CommandSpec(
 }
 
 private let revokeKeyCommand = CommandSpec(
-    path: ["key", "revoke"], summary: "Makes a key useless, on every instance within a second.",
+    path: ["key", "revoke"], summary: "Revokes a key, on every instance within a second.",
     positionals: [Positional(name: "ID", help: "the key's id, as deed key list shows it")],
     options: [.project] + Option.database, example: "deed key revoke k_7m2c0qv3"
 ) { invocation throws(CommandEnd) in

@@ -53,7 +53,7 @@ struct Setup: Sendable {
             let before =
                 done.isEmpty ? "No step is done" : "Done is: \(done.joined(separator: ", "))"
             let more =
-                "\(before). Run deed setup again once that is mended; it goes on from there."
+                "\(before). Run deed setup again once that is corrected; it continues from there."
             switch error {
             case .refused(let code, let sentence):
                 throw .refused(code: code, sentence: sentence.followed(by: more))

@@ -35,7 +35,7 @@ struct SetupAnswers {
         ) { text throws(CommandEnd) in try SetupAnswers.database(text, place) }
         listen = try answer(
             "listen", "DEED_LISTEN", usual: "127.0.0.1:8080",
-            "2. Which address shall the server listen on?"
+            "2. Which address should the server listen on?"
         ) { text throws(CommandEnd) in try SetupAnswers.listen(text, place) }
         project = try answer("project", "DEED_PROJECT", usual: "default", "3. Which project?") {
             text throws(CommandEnd) in try invocation.id(text, named: "the project's name")
@@ -125,7 +125,7 @@ extension String {
             do throws(CommandEnd) {
                 return try read(line.isEmpty ? offered : line)
             } catch {
-                printError("That cannot be: \(error.sentence)")
+                printError("That is not possible: \(error.sentence)")
             }
         }
     }

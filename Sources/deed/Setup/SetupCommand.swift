@@ -12,8 +12,8 @@ let setupCommand = CommandSpec(
         .setting(
             "reconcile-at", "TIME", "when every project is reconciled daily, in UTC, or none"),
         .flag(
-            "yes", "ask nothing: take the flags, then what is set up, then what most people want"),
-        .flag("dry-run", "say what would be done, and do nothing"),
+            "yes", "ask nothing: take the flags, then the present settings, then the usual ones"),
+        .flag("dry-run", "show what would be done, and do nothing"),
         .dataDir, .json,
     ],
     example: "deed setup --yes --listen 127.0.0.1:9090"
@@ -72,7 +72,7 @@ func answerLine(_ question: String) throws(CommandEnd) -> String {
     promptPerson(question)
     guard let line = readLine() else {
         printError("")
-        throw .usage("no answer came, and nothing was changed; with --yes no question is asked")
+        throw .usage("no answer came, so nothing was changed; --yes asks no questions")
     }
     return line.split(separator: " ").joined(separator: " ")
 }

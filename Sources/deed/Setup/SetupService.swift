@@ -24,7 +24,7 @@ struct SetupService {
             return .isThere("service", "deed.service runs, and starts with the machine")
         }
         let words = isActive ? "restart deed.service" : "start deed.service"
-        return SetupStep(name: "service", text: "\(words), and have it start with the machine") {
+        return SetupStep(name: "service", text: "\(words), and make it start with the machine") {
             () throws(CommandEnd) in
             for words in [["enable", "deed.service"], ["restart", "deed.service"]]
             where !ask(words) {

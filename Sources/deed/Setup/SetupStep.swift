@@ -28,7 +28,7 @@ extension [SetupStep] {
         if !there.isEmpty { parts.append("This exists already, and stays:\n\(lines(there))") }
         parts.append(
             missing.isEmpty
-                ? "Nothing has to be done." : "This will be done:\n\(lines(missing))")
+                ? "Nothing needs to be done." : "This will be done:\n\(lines(missing))")
         return parts.joined(separator: "\n")
     }
 }

@@ -17,12 +17,12 @@ let storeCommands: [CommandSpec] = [
         example: "deed store app-transaction 2000000456 --bundle-id com.example.game"
     ) { invocation throws(CommandEnd) in .installation(of: try invocation.transaction()) },
     question(
-        "statuses", "Asks how every subscription of a transaction's customer stands.",
+        "statuses", "Asks for the status of each subscription of a transaction's customer.",
         [.transaction],
         example: "deed store statuses 2000000456 --bundle-id com.example.game"
     ) { invocation throws(CommandEnd) in .standings(of: try invocation.transaction()) },
     question(
-        "history", "Asks for all that a transaction's customer ever bought.", [.transaction],
+        "history", "Asks for everything that a transaction's customer ever bought.", [.transaction],
         [
             .value("from", "INSTANT", "bought since then"),
             .value("to", "INSTANT", "bought until then"),
@@ -104,7 +104,7 @@ let storeChangeCommands: [CommandSpec] = [
             try invocation.extending(), countries: countries)
     },
     question(
-        "extend-all-result", "Asks how far the extension of a product's renewals has come.",
+        "extend-all-result", "Asks for the progress of an extension of a product's renewals.",
         [
             Positional(name: "PRODUCT", help: "the product's id"),
             Positional(name: "REQUEST", help: "the name of the request"),
@@ -133,7 +133,7 @@ private func question(
     CommandSpec(
         path: ["store", name], summary: summary, positionals: positionals,
         options: options + Option.app + [
-            .value("environment", "NAME", "production or sandbox; usually found out"),
+            .value("environment", "NAME", "production or sandbox; usually detected"),
             .extraRoots, .secretKeyFile, .project,
         ] + Option.database, example: example
     ) { invocation throws(CommandEnd) in

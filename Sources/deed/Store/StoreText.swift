@@ -25,13 +25,13 @@ extension StoreCall {
     /// Why a call may have returned nothing to show.
     fileprivate var wordsForNothing: String {
         switch self {
-        case .finish, .setToken, .extend, .extendAll, .consumption, .test: "The store has done it"
-        case .refunds: "The store names no refund"
-        case .history: "The store names no purchase"
-        case .standings: "The store names no subscription"
-        case .notifications: "The store names no notification"
+        case .finish, .setToken, .extend, .extendAll, .consumption, .test: "The store did it"
+        case .refunds: "The store lists no refund"
+        case .history: "The store lists no purchase"
+        case .standings: "The store lists no subscription"
+        case .notifications: "The store lists no notification"
         case .transaction, .installation, .order, .testResult, .extendAllResult:
-            "The store names nothing"
+            "The store lists nothing"
         }
     }
 }
