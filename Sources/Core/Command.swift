@@ -1,24 +1,24 @@
-/// A wish, who has it and why, and what is known by the time that it is decided.
+/// A request, its author and reason, and what is known when it is decided.
 ///
-/// It belongs to one stream, which obeys its cause. For all others whom it concerns it names the purchases
-/// and tokens that lead to them; their streams are written in the same commit or not at all.
+/// It belongs to one stream, which carries out its cause. For all other customers concerned, it names the
+/// purchases and tokens that lead to them; their streams are written in the same commit or not at all.
 package struct Command: Sendable {
     package typealias Decide = @Sendable (borrowing Situation) throws(Refusal) -> Decision
 
     package let stream: Stream
     package let actor: Actor
     package let cause: Cause
-    /// The purchases whose holders the decision has to know.
+    /// The purchases whose holders the decision needs to know.
     package var purchases: [HeldPurchase] = []
-    /// The account tokens whose owners the decision has to know.
+    /// The account tokens whose owners the decision needs to know.
     package var tokens: [String] = []
-    /// The account tokens under which purchases may wait that the decision has to know.
+    /// The account tokens whose waiting purchases the decision needs to know.
     package var claimedTokens: [String] = []
-    /// Further customers of the project and environment whose states the decision has to know.
+    /// Further customers of the project and environment whose states the decision needs.
     package var customers: [CustomerID] = []
-    /// Whether the decision has to know which credits of the customer wait for a product.
+    /// Whether the decision needs the customer's credits that wait for a product.
     package var settlesCredits = false
-    /// What the decision rests on, kept in the same commit.
+    /// The evidence behind the decision, stored in the same commit.
     package var evidence: [EvidenceRecord] = []
     package let decide: Decide
 
@@ -33,7 +33,7 @@ package struct Command: Sendable {
         }
     }
 
-    /// A command about one customer alone, by the catalog of the project, which has to know the name.
+    /// A command about one customer alone, by the project's catalog, which must know the name.
     package static func customer(
         _ stream: Stream, actor: Actor, cause: Cause, naming name: CatalogName? = nil,
         decide:
@@ -60,7 +60,7 @@ package struct Command: Sendable {
     }
 }
 
-/// A purchase and the app that it was made in: by both together its holder is found.
+/// A purchase and the app in which it was made: both together lead to its holder.
 package struct HeldPurchase: Hashable, Sendable {
     package let app: AppID
     package let purchase: PurchaseID
@@ -71,13 +71,13 @@ package struct HeldPurchase: Hashable, Sendable {
     }
 }
 
-/// What made events happen. A stream obeys one cause once, also when it arrives again.
+/// The cause of events. A stream carries out one cause once, even if it arrives again.
 package struct Cause: Hashable, Sendable {
     package static let lengthLimit = 300
 
     /// `key:<idempotency key>`, `command:<random>` or `evidence:<digest>`.
     package let text: String
-    /// Tells one command from another under the same cause; 32 bytes.
+    /// Distinguishes commands under the same cause; 32 bytes.
     package let digest: [UInt8]
 
     package init(text: String, digest: [UInt8]) {
@@ -86,12 +86,12 @@ package struct Cause: Hashable, Sendable {
     }
 }
 
-/// The state of a stream, whichever kind of stream it is.
+/// The state of a stream of any kind.
 package enum StreamState: Hashable, Sendable {
     case customer(CustomerState)
     case project(ProjectState)
 
-    /// The state of a stream in which nothing has happened.
+    /// The state of a stream without events.
     package init(emptyFor stream: Stream) {
         self = stream.isOfProject ? .project(ProjectState()) : .customer(CustomerState())
     }
@@ -103,18 +103,18 @@ package enum StreamState: Hashable, Sendable {
         }
     }
 
-    /// The customer, when it is one's stream.
+    /// The customer, if it is a customer's stream.
     package var customer: CustomerState? {
         if case .customer(let state) = self { state } else { nil }
     }
 
-    /// The project, when it is one's own stream.
+    /// The project, if it is a project's own stream.
     package var project: ProjectState? {
         if case .project(let state) = self { state } else { nil }
     }
 
     package mutating func apply(_ recorded: RecordedEvent) {
-        // Letting go of the state first spares a copy of all that it holds.
+        // Releasing the state first avoids a copy of all its contents.
         switch self {
         case .customer(var state):
             self = .project(ProjectState())
@@ -128,11 +128,11 @@ package enum StreamState: Hashable, Sendable {
     }
 }
 
-/// A customer and its project, at one place in the log.
+/// A customer and its project, at one position in the log.
 package struct CustomerSnapshot: Sendable {
     package let customer: CustomerState
     package let project: ProjectState
-    /// The place in the customer's shard up to which it holds.
+    /// The position in the customer's shard up to which it holds.
     package let position: Position
 
     package init(customer: CustomerState, project: ProjectState, position: Position) {
@@ -142,19 +142,19 @@ package struct CustomerSnapshot: Sendable {
     }
 }
 
-/// What came of a command.
+/// The result of a command.
 package struct Outcome: Sendable {
-    /// The events of this command, or of its earlier twin with the same cause.
+    /// The events of this command, or of its earlier copy with the same cause.
     package let events: [RecordedEvent]
     /// The stream's state after the command.
     package let state: StreamState
     /// The state of the project.
     package let project: ProjectState
-    /// A place in the log that contains all of it.
+    /// A position in the log that includes all of it.
     package let position: Position
-    /// What came of each item of a submission; empty for its twin with the same cause.
+    /// The result of each item of a submission; empty for a copy with the same cause.
     package let items: [ItemOutcome]
-    /// Whether an earlier twin with the same cause did all of it.
+    /// Whether an earlier copy with the same cause did all of it.
     package let isRepetition: Bool
 
     package init(
@@ -170,7 +170,7 @@ package struct Outcome: Sendable {
     }
 }
 
-/// An event together with the text under which the log keeps it.
+/// An event together with the text that the log keeps for it.
 package struct LogEntry: Hashable, Sendable {
     package let recorded: RecordedEvent
     package let type: String
@@ -184,21 +184,21 @@ package struct LogEntry: Hashable, Sendable {
     }
 }
 
-/// Something broke, or is too busy; trying again may help.
+/// Something broke or is too busy; trying again may help.
 package enum Fault: Error, Hashable, Sendable {
     /// A queue is full, or the database is slow.
     case busy
-    /// The database cannot be reached. A command may or may not have been obeyed.
+    /// The database is unreachable. A command may or may not have been carried out.
     case unavailable
-    /// The database answers, and cannot be worked with as usual. A command may or may not have been obeyed.
+    /// The database answers, but cannot be used normally. A command may or may not have been carried out.
     case impeded(Impediment)
-    /// Another instance has taken over what this one was doing.
+    /// Another instance has taken over this one's work.
     case leaseLost
-    /// An event lies beyond the head of the shard, where this one would have to go.
+    /// An event beyond the head of the shard occupies the next event's place.
     case logBlocked
-    /// A row says what no event does, with a sentence for operators: nothing is decided by it.
+    /// A row has no supporting event, so nothing is decided by it; with a sentence for operators.
     case rowUnproven(String)
-    /// What should never happen, with a sentence for operators.
+    /// Something that should never happen, with a sentence for operators.
     case broken(String)
 
     package static let blockedSentence =
@@ -206,7 +206,7 @@ package enum Fault: Error, Hashable, Sendable {
         + "other than Deed wrote it. Look at it with: deed audit, and move it aside with: "
         + "deed audit --quarantine"
 
-    /// Whether nothing else could be done now, either.
+    /// Whether nothing else would succeed now, either.
     package var isOfWholeDatabase: Bool {
         switch self {
         case .unavailable, .impeded, .leaseLost: true
@@ -214,7 +214,7 @@ package enum Fault: Error, Hashable, Sendable {
         }
     }
 
-    /// For those who run Deed.
+    /// For operators.
     package var sentence: String {
         switch self {
         case .busy: "The database is busy; try again."
@@ -231,7 +231,7 @@ package enum Fault: Error, Hashable, Sendable {
     }
 }
 
-/// Why a command was not obeyed.
+/// Why a command was not carried out.
 package enum CommandError: Error, Hashable, Sendable {
     case refused(Refusal)
     case fault(Fault)

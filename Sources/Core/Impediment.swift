@@ -1,4 +1,4 @@
-/// What keeps a database that answers from being worked with as usual.
+/// What prevents normal use of a database that answers.
 package struct Impediment: Error, Hashable, Sendable {
     package enum Kind: String, Hashable, Sendable, CaseIterable {
         /// It lacks events that this instance has seen.
@@ -11,7 +11,7 @@ package struct Impediment: Error, Hashable, Sendable {
         case noStandby = "standby_missing"
     }
     package let kind: Kind
-    /// What it is and what to do, for those who run Deed.
+    /// The problem and the remedy, for operators.
     package let sentence: String
 
     package init(_ kind: Kind, _ sentence: String) {
@@ -19,7 +19,7 @@ package struct Impediment: Error, Hashable, Sendable {
         self.sentence = sentence
     }
 
-    /// The same for callers, who learn nothing of servers.
+    /// The problem for callers, without details of servers.
     package var publicSentence: String {
         switch kind {
         case .behind:

@@ -1,7 +1,7 @@
-/// That one instance does something for all of them, until the lease ends.
+/// Lets one instance do something for all of them until it ends.
 package struct Lease: Hashable, Sendable {
     package let name: String
-    /// One more with each taking: an earlier holder is known by it, and may write nothing more.
+    /// Increases with each taking: it identifies an earlier holder, who may write nothing more.
     package let fence: Int64
 
     package init(name: String, fence: Int64) {

@@ -1,4 +1,4 @@
-/// An expected no: what the rules do not allow, and what to do instead.
+/// An expected refusal: what the rules do not allow, and what to do instead.
 package enum Refusal: Error, Hashable, Sendable {
     case projectUnknown(ProjectID)
     case projectExists(ProjectID)
@@ -18,10 +18,10 @@ package enum Refusal: Error, Hashable, Sendable {
     case tooManyGrants(limit: Int)
     case nameUnknown(CatalogName, nearest: String?)
     case idempotencyMismatch
-    /// With the id as it can be seen.
+    /// With the id in visible form.
     case idImproper(String, ImproperForm)
     case amountOutOfRange(Int64, limit: Int64)
-    /// A back end adds what was earned, and takes nothing.
+    /// A back end adds what was earned, and cannot subtract.
     case earnsNothing(Int64, limit: Int64)
     case insufficientBalance(CurrencyID, has: Int64, needs: Int64, inSandbox: Int64 = 0)
     case balanceOutOfBounds(CurrencyID, limit: Int64)
@@ -51,7 +51,7 @@ package enum Refusal: Error, Hashable, Sendable {
     case intakeQueuedAgain(IntakeID)
     case intakeFull
     case credentialsInvalid(InvalidCredential)
-    /// With why the installation's key cannot be used.
+    /// With the reason why the installation's key cannot be used.
     case credentialsLocked(String)
     case realStoreOnTestClock
     case storeOnThisMachine(StoreAddress)
@@ -61,7 +61,7 @@ package enum Refusal: Error, Hashable, Sendable {
     case reconciliationRunning
     case reconciliationUnknown(ReconciliationID)
 
-    /// The stable name of this refusal.
+    /// The stable code of this refusal.
     package var code: String {
         switch self {
         case .projectUnknown: "project_unknown"

@@ -1,5 +1,5 @@
-/// A value that its copies share until one of them is changed: to copy it counts one reference,
-/// however much it holds.
+/// A value that its copies share until one of them is changed: copying costs one reference count,
+/// however large it is.
 struct Shared<Value: Hashable & Sendable>: Hashable, Sendable {
     /// `@unchecked Sendable`: the value is only changed while it has a single reference.
     private final class Box: @unchecked Sendable {

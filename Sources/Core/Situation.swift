@@ -1,21 +1,21 @@
-/// What a command is decided on: states that no other command changes before it is committed.
+/// The states on which a command is decided: no other command changes them before the commit.
 package struct Situation: Sendable {
     package let now: Instant
     package let project: ProjectState
-    /// Who holds each of the command's purchases; a purchase without a holder is not in it.
+    /// The holder of each of the command's purchases; a purchase without a holder is missing.
     package let holders: [PurchaseID: CustomerID]
-    /// The customer of each of the command's tokens, and of each that its purchases carry; a token without a
-    /// customer is not in it.
+    /// The customer of each token of the command and of its purchases; a token without a customer is
+    /// missing.
     package let tokenOwners: [String: CustomerID]
-    /// The purchases that carry the tokens which the command claims, and that no customer claimed so far or
-    /// that another one holds.
+    /// The purchases that carry the tokens which the command claims, and that are unclaimed or held by
+    /// another customer.
     package let waiting: [String: [PurchaseID]]
-    /// What waits for a product of the catalog, where the command has to know that.
+    /// The credits that wait for a product of the catalog, if the command needs to know them.
     package let waitingCredits: [WaitingCredit]
-    /// Customers whose stream of the other environment has events; known of improper ids only.
+    /// Customers whose stream of the other environment has events; known only for improper ids.
     package let knownElsewhere: Set<CustomerID>
     /// The states of the command's own customer, the holders, the owners of tokens, the further
-    /// customers that the command names, and the keepers of the purchases that wait.
+    /// customers that the command names, and the keepers of waiting purchases.
     private let states: [CustomerID: CustomerState]
 
     package init(
@@ -37,19 +37,19 @@ package struct Situation: Sendable {
     /// The state of a customer whom the command concerns.
     package func customer(_ id: CustomerID) -> CustomerState { states[id] ?? CustomerState() }
 
-    /// Who holds the purchase, with the state of that customer.
+    /// The holder of the purchase, with that customer's state.
     package func holder(of purchase: PurchaseID) -> Holder? {
         holders[purchase].map { Holder($0, customer($0)) }
     }
 }
 
-/// What a command leads to.
+/// The result of deciding a command.
 package struct Decision: Sendable {
-    /// Events of one stream, in the project and environment of the command's own.
+    /// Events of one stream, in the command's own project and environment.
     package struct Part: Sendable {
         package let customer: CustomerID
         package internal(set) var events: [Event]
-        /// The place of the command's evidence on which the events rest.
+        /// The index of the command's evidence behind the events.
         package let restsOn: Int?
 
         package init(customer: CustomerID, events: [Event], restsOn: Int? = nil) {
@@ -58,11 +58,11 @@ package struct Decision: Sendable {
             self.restsOn = restsOn
         }
     }
-    /// In the order in which they happen; a customer may come more than once.
+    /// In the order in which they happen; a customer may occur more than once.
     package var parts: [Part]
-    /// What came of each item of a submission.
+    /// The result of each item of a submission.
     package var items: [ItemOutcome]
-    /// What else the commit does for the tables.
+    /// The commit's further work on the tables.
     package var upkeep: Upkeep?
 
     package init(parts: [Part], items: [ItemOutcome] = []) {
@@ -70,7 +70,7 @@ package struct Decision: Sendable {
         self.items = items
     }
 
-    /// The places of the command's evidence on which events rest, and which is kept with them.
+    /// The indexes of the command's evidence that supports events and is stored with them.
     package var restsOn: Set<Int> { Set(parts.compactMap(\.restsOn)) }
 
     /// Events of one customer only.
@@ -80,17 +80,17 @@ package struct Decision: Sendable {
     }
 }
 
-/// What came of one piece of evidence for one purchase that it states something about.
+/// The result of one piece of evidence for one purchase in it.
 package struct ItemOutcome: Hashable, Sendable {
     package enum Result: Hashable, Sendable {
         /// At least one event records it.
         case recorded
-        /// Everything that it states was known.
+        /// Everything in it was known.
         case alreadyKnown
-        /// Its sender does not get the purchase, because another customer holds it; what it states counts. Or
-        /// the account of the store has as many customers as it may, and nothing is recorded.
+        /// Its sender does not get the purchase, because another customer holds it; its facts still count. Or
+        /// the store account has reached its limit of customers, and nothing is recorded.
         case refused(Refusal)
-        /// Support settled the order before; the client is to finish the transaction.
+        /// Support settled the order before; the client should finish the transaction.
         case alreadySettled(OrderID)
 
         /// Its stable name.
@@ -104,16 +104,16 @@ package struct ItemOutcome: Hashable, Sendable {
             }
         }
     }
-    /// The place of the piece of evidence in the submission.
+    /// The index of the evidence in the submission.
     package let index: Int
-    /// `nil` where the evidence states nothing about any purchase.
+    /// `nil` if the evidence states nothing about any purchase.
     package let purchase: PurchaseID?
-    /// The newest one of the purchase that the evidence names.
+    /// The newest transaction of the purchase in the evidence.
     package let transaction: TransactionID?
     package let result: Result
-    /// The product that the catalog does not know, where that is so: then it brings nothing yet.
+    /// The product, if the catalog does not know it: then it brings nothing yet.
     package internal(set) var unknownProduct: ProductKey?
-    /// The same, where a transaction of it was recorded for the first time.
+    /// The same, if a transaction of it was recorded for the first time.
     package var newUnknownProduct: ProductKey?
 
     package init(
@@ -126,11 +126,11 @@ package struct ItemOutcome: Hashable, Sendable {
     }
 }
 
-/// A certificate as it is kept, once for all evidence that holds it.
+/// A certificate, stored once for all evidence that contains it.
 ///
-/// A class, so that handing it on counts one reference: most evidence shares the same few.
+/// A class, so that passing it on costs one reference count: most evidence shares the same few.
 package final class KeptCertificate: Hashable, Sendable {
-    /// SHA-256 of it.
+    /// Its SHA-256.
     package let digest: [UInt8]
     package let der: [UInt8]
 
@@ -146,20 +146,20 @@ package final class KeptCertificate: Hashable, Sendable {
     package func hash(into hasher: inout Hasher) { hasher.combine(digest) }
 }
 
-/// Evidence as it is kept: content-addressed, its certificates apart because most evidence shares
-/// them.
+/// Evidence as stored: content-addressed, with its certificates separate because most evidence
+/// shares them.
 package struct EvidenceRecord: Hashable, Sendable {
     /// SHA-256 of the evidence.
     package let digest: [UInt8]
-    /// The name of its kind, as in `signed_transaction`.
+    /// The name of its kind, such as `signed_transaction`.
     package let kind: String
     package let app: AppID?
     package let signedAt: Instant
-    /// The evidence without its certificates, in a form from which it can be put together again.
+    /// The evidence without its certificates, in a form from which it can be restored.
     package let content: [UInt8]
-    /// In the order in which they are to be put back.
+    /// In the order in which they are put back.
     package let certificates: [KeptCertificate]
-    /// Whether it is kept also when it states nothing new.
+    /// Whether it is stored even without news.
     package let isKeptAlways: Bool
 
     package init(
@@ -175,7 +175,7 @@ package struct EvidenceRecord: Hashable, Sendable {
         self.isKeptAlways = isKeptAlways
     }
 
-    /// The same, kept only when it states something new.
+    /// The same, stored only if it has news.
     package var keptWhenNew: EvidenceRecord {
         EvidenceRecord(
             digest: digest, kind: kind, app: app, signedAt: signedAt, content: content,
