@@ -36,7 +36,7 @@ extension LogMemory {
     }
 }
 
-/// What was seen of one log in one database, as a file.
+/// The seen part of one log in one database, as a file.
 private struct SeenLogFile {
     struct NotWritten: Error {
         let reason: String

@@ -22,7 +22,7 @@ package struct Program: Sendable {
 
     /// Runs the command in the arguments; calls `whenRead` after parsing them.
     package func run(_ words: [String], whenRead: () -> Void = {}) -> Int32 {
-        // A reader that goes away, as in `deed status | head -1`, is no reason for an error.
+        // A reader that goes away, such as `head` in `deed status | head -1`, is no error.
         signal(SIGPIPE, SIG_IGN)
         let arguments = words.first == "help" ? words.dropFirst() + ["--help"] : words
         var isJSON = arguments.contains("--json")

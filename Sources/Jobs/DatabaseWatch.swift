@@ -125,7 +125,7 @@ package final class DatabaseWatch: Sendable {
 }
 
 extension Job {
-    /// Stores what was seen of the log, for the next start.
+    /// Stores the seen part of the log for the next start.
     package static func remembering(_ ledger: Ledger) -> Job {
         Job("remembering", .everywhere(milliseconds: 100)) { _ in
             ledger.known.keep()

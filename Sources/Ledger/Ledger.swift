@@ -17,7 +17,7 @@ package final class Ledger: Sendable {
     let knownKeys: KnownKeys
     let unread: UnreadStreams
     let clocks: Clocks
-    /// What was seen of the log; each server is compared with it.
+    /// The seen part of the log, with which each server is compared.
     package let known: LogGuard
     private let greet: Greeting
     let pulse = Pulse()

@@ -11,7 +11,7 @@ package struct LedgerSettings: Sendable {
     package var clock: @Sendable () -> Instant
     /// The machine's clock, compared with the database's; `nil` for no comparison.
     package var machineClock: (@Sendable () -> Instant)?
-    /// Where to store what was seen of the log.
+    /// Where to store the seen part of the log.
     package var memory = LogMemory.none
     package var committers = 2
     /// Connections for reads of states, each for many reads at a time.

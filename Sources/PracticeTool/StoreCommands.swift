@@ -43,7 +43,7 @@ let restoreCommand = CommandSpec(
 let livesCommand = CommandSpec(
     path: ["lives", "run"],
     summary: "Runs the lives of a scenario file.",
-    positionals: [Positional(name: "FILE", help: "the scenario, as docs/practice-store.md says")],
+    positionals: [Positional(name: "FILE", help: "the scenario; see docs/practice-store.md")],
     options: [.flag("no-jump", "wait for the clock instead of moving it"), .store, .json],
     example: "deed-practice lives run docs/examples/practice/trial.json"
 ) { invocation throws(CommandEnd) in

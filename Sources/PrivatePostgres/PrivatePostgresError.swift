@@ -49,7 +49,7 @@ package enum PrivatePostgresError: Error, Hashable, Sendable, CustomStringConver
                 + "\(folder); allow it (chmod o+x \(closed)), or choose another data folder with "
                 + "DEED_DATA_DIR."
         case .programFailed(let program, let output):
-            "\(program) did not succeed. It says: \(output)"
+            "\(program) failed. It says: \(output)"
         case .databaseGone(let folder):
             "The database in \(folder) disappeared while it was in use; bring it back (is its disk "
                 + "mounted?), and the service continues."

@@ -45,7 +45,7 @@ final class FailedKeys: Sendable {
     private struct Told {
         private var each: [ClientAddress: (at: Instant, since: Int)] = [:]
         private var others = (addresses: Set<ClientAddress>(), count: 0, since: Instant?.none)
-        /// How many of the other addresses are told apart.
+        /// How many of the other addresses are distinguished.
         private static let otherLimit = 10_000
 
         /// The lines that are due after one more key from that address.

@@ -1,5 +1,4 @@
-/// A request to record what verified evidence states about purchases that this customer or nobody
-/// holds.
+/// A request to record what verified evidence states about unclaimed purchases or this customer's.
 package struct RecordFacts: Sendable {
     package let facts: Facts
     package let catalog: Catalog

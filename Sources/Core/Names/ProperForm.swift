@@ -27,8 +27,8 @@ package enum ImproperForm: Hashable, Sendable, CustomStringConvertible {
     package var description: String {
         switch self {
         case .invisible(let scalar):
-            "holds \(scalar.codePoint), which is not seen, looks like a space or turns text around; "
-                + "leave it out"
+            "holds \(scalar.codePoint), which is invisible, looks like a space or changes the text "
+                + "direction; leave it out"
         case .unassigned(let scalar): "holds \(scalar.codePoint), which Unicode gives no meaning"
         case .notNormal: "is not in the normal form NFC; normalize it before it is sent"
         }

@@ -9,7 +9,7 @@ typealias RowTexts = [[String]: RowText]
 /// The log and the tables of some customers at one moment.
 struct ProjectionPage {
     let states: [Stream: StreamState]
-    /// The rows that follow from their events, and the rows that exist.
+    /// The rows that should exist by their events.
     fileprivate(set) var expected: [Stream: [Table: RowTexts]] = [:]
     fileprivate(set) var found: [Stream: [Table: RowTexts]] = [:]
     /// The catalog that the rows of all of a project's customers follow.

@@ -104,7 +104,7 @@ package final class LogGuard: Sendable {
 
     // MARK: Meeting a server
 
-    /// Throws unless the server has everything that was seen of the log; also compares its clock.
+    /// Throws unless the server has the seen part of the log; also compares its clock.
     func greet(
         _ connection: inout Connection, _ clock: DatabaseClock
     ) throws(PostgresError) {
@@ -127,7 +127,7 @@ package final class LogGuard: Sendable {
     /// Whether other instances' notes stop this one, too.
     var heedsOthers: Bool { memory.notes != .ignored }
 
-    /// Throws unless the server has everything that was seen of the log.
+    /// Throws unless the server has the seen part of the log.
     func meet(_ connection: inout Connection) throws(LedgerError) {
         let server = try connection.identifiedServer()
         try recall(over: &connection, to: server)
@@ -301,7 +301,8 @@ package struct LogMemory: Sendable {
         case overwriting
     }
 
-    /// What was seen of the log with that first event: in that server's database, or else in another one.
+    /// Loads the seen part of the log with that first event: from that server's database, or else from
+    /// another one.
     package var recall: Recall
     /// Stores it; returns why it could not, if it could not.
     package var keep: Keep

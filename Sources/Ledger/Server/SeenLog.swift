@@ -1,7 +1,7 @@
 package import Core
 package import Crypto
 
-/// What was seen of a log: the furthest end of each shard, and the server with it.
+/// The seen part of a log: the furthest end of each shard, and the server with it.
 package struct SeenLog: Hashable, Sendable {
     /// The chain of its first event, which identifies the log; `nil` while it is empty.
     package var root: Digest32?

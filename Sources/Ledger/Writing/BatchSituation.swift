@@ -137,7 +137,7 @@ extension Batch {
         return proven
     }
 
-    /// The purchases that carry each token by their holders' events, in the same way.
+    /// The purchases that carry each token, proven by their holders' events.
     private func proven(
         _ held: [String: [HeldPurchase]], by holding: [PurchaseID: CustomerID],
         _ states: [CustomerID: CustomerState]

@@ -16,7 +16,7 @@ package final class Pulse: Sendable {
     @discardableResult
     func loseOthers() -> Int { losses.add(1, ordering: .acquiringAndReleasing).newValue }
 
-    /// From now on, a server is compared with what was seen of another one.
+    /// From now on, servers are compared with earlier ones.
     func noteMeeting() { isAcquainted.store(true, ordering: .releasing) }
 
     var hasMet: Bool { isAcquainted.load(ordering: .acquiring) }

@@ -12,7 +12,7 @@ let eventsCommand = CommandSpec(
             "after", "CURSOR",
             "continue from an earlier call's cursor, or \"end\" for the log's present end"),
         .value("since", "INSTANT", "begin with the first event that was recorded then or later"),
-        .value("types", "LIST", "only these, as in purchase.made,grant.*,entitlement.ended"),
+        .value("types", "LIST", "only these, such as purchase.made,grant.*,entitlement.ended"),
         .value("customer", "ID", "only of this customer"),
         .value("limit", "COUNT", "at most this many (default: 100; with --follow, no limit)"),
         .flag("no-access", "leave out what each event changed, which is faster"),

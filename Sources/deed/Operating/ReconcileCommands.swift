@@ -92,7 +92,7 @@ private let listReconciliationsCommand = CommandSpec(
 
 private let showReconciliationCommand = CommandSpec(
     path: ["reconcile", "show"], summary: "Shows what a reconciliation found and mended.",
-    positionals: [Positional(name: "ID", help: "as deed reconcile list shows it")],
+    positionals: [Positional(name: "ID", help: "from deed reconcile list")],
     options: [.project] + Option.database, onlyReads: true,
     example: "deed reconcile show rc_4x1k9d"
 ) { invocation throws(CommandEnd) in

@@ -31,7 +31,7 @@ struct CatalogPreview {
             ]
         let waiting = counts.waitingInOrder.map { "  \($0.product.id): \($0.purchases)" }
         let purchases =
-            waiting.isEmpty ? [] : ["Purchases that wait for a new product:"] + waiting
+            waiting.isEmpty ? [] : ["Purchases waiting for a new product:"] + waiting
         return
             (warned + ["Against version \(step.version):"] + changes
             + ["Access that changes immediately:"] + tallies + concerned + more + unread + purchases)

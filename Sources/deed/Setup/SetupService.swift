@@ -29,7 +29,7 @@ struct SetupService {
             for words in [["enable", "deed.service"], ["restart", "deed.service"]]
             where !ask(words) {
                 throw .fault(
-                    "systemctl \(words.joined(separator: " ")) did not succeed; see: journalctl -u deed"
+                    "systemctl \(words.joined(separator: " ")) failed; see: journalctl -u deed"
                 )
             }
         }

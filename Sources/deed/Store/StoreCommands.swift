@@ -179,7 +179,7 @@ extension Option {
 
     fileprivate static let consuming: [Option] = [
         .flag(
-            "consented", "the customer has consented; without this, Deed tells the store nothing"),
+            "consented", "the customer has consented; without this, Deed reports nothing"),
         .value("delivery", "STATUS", "DELIVERED or one of UNDELIVERED_…", isRequired: true),
         .flag("sample", "there was a free sample or trial"),
         .value("used", "PERCENT", "how much was used, 0 to 100"),
@@ -231,7 +231,7 @@ extension Invocation {
     fileprivate func consuming() throws(CommandEnd) -> ConsumptionReport {
         if !has("consented") {
             throw usage(
-                "--consented is missing: without the customer's consent Deed tells the store nothing"
+                "--consented is missing: without the customer's consent, Deed reports nothing"
             )
         }
         guard let delivery: ConsumptionReport.Delivery = try word("delivery") else {
