@@ -210,7 +210,7 @@ struct MendedRowTests {
         #expect(try rows() == before)
     }
 
-    @Test("A token whose row was lost brings what has come to wait under it since")
+    @Test("A token whose row was lost still brings purchases that waited meanwhile")
     func claimed() throws {
         try front.service.database.run("delete from deed.tokens where token = '\(Self.token)'")
         let sale = Sale("4", "coins.100", .consumable, at: front.daysAgo(1)).with {

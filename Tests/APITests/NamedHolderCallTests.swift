@@ -155,7 +155,7 @@ struct NamedHolderCallTests {
         }
     }
 
-    @Test("What an admin moved stays, whatever evidence and tokens come", arguments: rules)
+    @Test("A purchase that an admin moved stays, whatever evidence comes", arguments: rules)
     func admin(rule: String) throws {
         let front = try front(rule)
         #expect(register(front, "victim").status == 200)

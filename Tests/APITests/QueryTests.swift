@@ -36,7 +36,7 @@ struct QueryTests {
         #expect(lines.contains("deed_bulk_read_size_sum 1000"))
     }
 
-    @Test("A customer who is named twice is answered twice, and memory answers those it knows")
+    @Test("A customer who is named twice is answered twice, and known ones come from memory")
     func mixed() throws {
         try give("pro", to: "known")
         _ = service.send("GET", "/v1/customers/known/entitlements", key: reader)

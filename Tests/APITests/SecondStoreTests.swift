@@ -170,7 +170,7 @@ struct SecondStoreTests {
         return try service.ports.ledger.customer(of: stream).customer.purchases
     }
 
-    @Test("Evidence counts once the store has said what it stands for")
+    @Test("Evidence counts once the store has confirmed it")
     func token() throws {
         try buy()
         let purchases = try purchases()

@@ -31,7 +31,7 @@ struct SharedAccountCallTests {
     }
 
     @Test(
-        "Three customers keep what it gives; one more is refused and told what to do")
+        "Three customers keep its benefits; a fourth is refused with advice")
     func limited() throws {
         for customer in ["u1", "u2", "u3"] {
             #expect(try front.submit(installed(), for: customer).outcomes == ["recorded"])

@@ -26,7 +26,7 @@ struct WishTests {
     }
 
     @Test(
-        "A wish that needs no look is under way before anyone waits",
+        "A wish without a lookup is under way before anyone waits",
         arguments: [
             (
                 "POST", "/v1/customers/u1/grants",
@@ -50,7 +50,7 @@ struct WishTests {
         }
     }
 
-    @Test("A worker starts a wish that needs a look, and does not wait for the commit")
+    @Test("A worker starts a wish with a lookup, and does not wait for the commit")
     func eventually() {
         for (method, path) in [
             ("PUT", "/v1/catalog"), ("PUT", "/v1/apps/com.example.game"),
@@ -63,7 +63,7 @@ struct WishTests {
         }
     }
 
-    @Test("Another wish follows the end of a wish, even if a look failed")
+    @Test("A wish can be followed by another, even if a lookup failed")
     func following() throws {
         let failing = Wish<Int>.look { () throws(CommandError) in throw .fault(.busy) }
         let again = failing.then { result in
@@ -72,7 +72,7 @@ struct WishTests {
         #expect(try service.ledger.perform(again) == 7)
     }
 
-    @Test("A repetition gets its first answer by a look after the commit")
+    @Test("A repetition gets its first answer by a lookup after the commit")
     func repetition() throws {
         let spend = "/v1/customers/u1/balances/coins"
         func adjust(_ amount: Int, key: String) -> String {

@@ -208,7 +208,7 @@ struct AnswerCacheTests {
 
     // MARK: Tags
 
-    @Test("A client with the current answer is told so, until it changes")
+    @Test("A client with the current answer is told that it is current")
     func tags() throws {
         _ = try give("pro", #","for":"PT10S""#)
         let tag = try #require(get(path).header("ETag"))

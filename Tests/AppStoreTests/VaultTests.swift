@@ -35,7 +35,7 @@ struct VaultTests {
             .change(app, change, at: write, by: Actor("a"), now: now)
     }
 
-    @Test("Stored credentials come back, and the table shows nothing of them")
+    @Test("Stored credentials come back, and the table does not reveal them")
     func kept() throws {
         defer { ledger.close() }
         let change = change

@@ -7,7 +7,7 @@ import Testing
 @testable import Assembly
 @testable import Ledger
 
-@Suite("Files of what was seen of a log")
+@Suite("Files with the seen part of a log")
 final class SeenLogFileTests: Sendable {
     private let folder: ScratchFolder
     private let root = SHA256.digest([1])

@@ -81,7 +81,7 @@ struct BalanceTests {
         #expect(state.balance("coins") == left)
     }
 
-    @Test("A product that stands for others gives what they do, until all are revoked")
+    @Test("A product that stands for others gives their benefits, until all are revoked")
     func items() {
         func bought(signed: Int64, _ items: [SoldItem]) -> TransactionFact {
             transaction("1", "anything", .consumable, at(0), signed: at(signed)) {

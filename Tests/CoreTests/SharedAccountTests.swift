@@ -23,7 +23,7 @@ struct SharedAccountTests {
         try world.submit([facts], by: .customer(customer)).first?.result
     }
 
-    @Test("The first three have it, a fourth is refused without it, and the three continue")
+    @Test("The first three have it, a fourth is refused, and the three continue")
     func first() throws {
         var world = world()
         let results = try names.map { try submit(installed(), of: $0, to: &world) }

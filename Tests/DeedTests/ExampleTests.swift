@@ -149,7 +149,7 @@ extension ProgramTests {
             #expect(words.contains("is a Deed, not a practice store"), "\(words)")
         }
 
-        @Test("Each of many purchases counts at once, although the clock stands")
+        @Test("Each of many purchases counts at once, although the clock stands still")
         func several() throws {
             var client = try APIClient(key: ground.adminKey)
             for number in 1...5 {

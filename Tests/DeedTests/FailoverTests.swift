@@ -110,7 +110,7 @@ extension ProgramTests {
             #expect(try hits() > before)
         }
 
-        @Test("An old primary that comes back is not used, whether first or alone")
+        @Test("An old primary that comes back is not used, whether first in the list or alone")
         func oldPrimary() throws {
             _ = try give("kept")
             try waitForStandby()

@@ -109,7 +109,7 @@ extension ProgramTests {
             #expect(shown.errors.contains("does not answer"), "\(shown.errors)")
         }
 
-        @Test("A second service on one data folder is told of the first; commands are welcome")
+        @Test("A second service on one data folder is told about the first; commands still work")
         func second() throws {
             let installation = try Installation()
             // Without a server: the command starts the database and stops it again.

@@ -68,7 +68,7 @@ extension ProgramTests {
             return (audit.code, try audit.json["projections"])
         }
 
-        @Test("Projected rows are right, all of them and in a sample")
+        @Test("Projected rows are right, both in full and in a sample")
         func clean() throws {
             let (code, projections) = try audit()
             #expect(code == 0, "\(projections?.text ?? "")")

@@ -56,7 +56,7 @@ extension ProgramTests {
             #expect(try deed.run("audit", "--projections").code == 0)
         }
 
-        @Test("Shards published side by side give the same result as in turn")
+        @Test("Shards published side by side give the same result as one by one")
         func parallel() throws {
             #expect(try reconcile().code == 0)
             for number in 0..<40 { try giveOneSecond(to: "u\(number)") }

@@ -96,7 +96,7 @@ extension ProgramTests {
         }
 
         @Test(
-            "An ordinary user sets up in the home folder, and is told if that is impossible",
+            "An ordinary user sets up in the home folder, or is told why that is impossible",
             .enabled(if: getuid() == 0, "only root can become another user"))
         func ordinaryUser() throws {
             let nobody = try #require(getpwnam("nobody"))

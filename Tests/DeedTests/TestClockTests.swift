@@ -212,7 +212,7 @@ extension ProgramTests {
             #expect(wrong.code == 2)
         }
 
-        @Test("A database that knows anyone in production gets none, whatever it knows")
+        @Test("A database with any production data gets none")
         func realCustomers() throws {
             _ = try deed.makeKey()
             let granted = try deed.run(
@@ -277,7 +277,7 @@ extension ProgramTests {
             #expect(try http.send(clock).status == 404)
         }
 
-        @Test("Keys made after many unknown ones are found, however long the clock stands")
+        @Test("Keys made after many unknown ones are found, however long the clock stands still")
         func unknownKeys() throws {
             _ = try deed.makeKey()
             let service = try deed.serve("--test-clock")

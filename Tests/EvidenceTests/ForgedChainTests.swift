@@ -63,7 +63,7 @@ struct ForgedChainTests {
             refused(MintedChain.transactions.with(leaf: plan)) == .chain(.markerMissing(.leaf)))
     }
 
-    @Test("A genuine leaf cannot issue certificates of its own")
+    @Test("A genuine leaf cannot issue certificates")
     func leafAsAuthority() {
         var chain = MintedChain.transactions
         let genuine = chain.leaf

@@ -72,7 +72,7 @@ struct NotificationTests {
         #expect(head.type == "SOMETHING_NEW" && head.subtype == "AND_ODD")
     }
 
-    @Test("Without a date of its own it is as old as the newest statement inside")
+    @Test("Without its own date, it is as old as the newest statement inside")
     func noDate() throws {
         var renewal = Payload.renewal
         let later = Payload.signedAt.advanced(byMilliseconds: 1000)

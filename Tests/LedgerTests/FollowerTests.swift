@@ -173,7 +173,7 @@ struct FollowerTests {
             })
     }
 
-    @Test("A reader of whole events gets each as in the log, whichever instance wrote it")
+    @Test("A reader of whole events gets each exactly as logged, whichever instance wrote it")
     func whole() throws {
         let ledgers = [database.ledger(), database.ledger()]
         defer { for ledger in ledgers { ledger.close() } }

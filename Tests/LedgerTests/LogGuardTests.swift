@@ -231,7 +231,7 @@ struct LogGuardTests {
     }
 
     @Test(
-        "With an unreadable file, losses accepted after its last write count",
+        "With an unreadable file, losses accepted after its last write still count",
         arguments: [(-1, true), (1, false)] as [(Int64, Bool)])
     func acceptedBefore(_ writtenLater: Int64, isAccepted: Bool) throws {
         let database = try ScratchDatabase()

@@ -44,7 +44,7 @@ final class ProgramsTests {
         #expect(failure == .notInstalled)
     }
 
-    @Test("This machine's server is found without being told where")
+    @Test("This machine's server is found without its folder")
     func installed() throws {
         let found = try Programs.find(forCluster: nil)
         #expect((Int(found.version) ?? 0) >= 14)

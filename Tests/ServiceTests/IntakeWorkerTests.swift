@@ -102,7 +102,7 @@ struct IntakeWorkerTests {
         #expect(try purchases() == 0)
     }
 
-    @Test("What the store cannot tell is asked again in steps; the sixth attempt alarms")
+    @Test("An undecided receipt is asked about again in steps; the sixth attempt alarms")
     func again() throws {
         let item = try queue()
         var alarms: [Int64] = []
