@@ -186,7 +186,8 @@ package struct ProjectionAudit {
         customers += streams.count
         do throws(LedgerError) {
             compare(streams, try auditor.snapshot(of: streams))
-        } catch .unreadable(let what) {
+        } catch {
+            guard case .unreadable(let what) = error.fault else { throw error }
             // One by one, so that the stream to blame is named and the others are compared.
             if let stream = streams.first, streams.count == 1 {
                 unreadable += 1
@@ -195,7 +196,7 @@ package struct ProjectionAudit {
                         "deed.events",
                         named(stream), shard: stream.shard, column: "payload",
                         expected: "events that can be read",
-                        found: what))
+                        found: what.what))
                 return
             }
             for stream in streams {

@@ -20,11 +20,13 @@ final class KnownKeys: Sendable {
     /// Those of the keys that the projects' own states know as live.
     func filter(_ keys: [LiveKey], by states: [ProjectID: ProjectState]) -> [LiveKey] {
         let (right, wrong) = keys.reduce(into: ([LiveKey](), Set<LiveKey>())) { parts, key in
-            switch states[key.project]?.standing(of: key) {
+            // Why the project cannot be read is logged where it was read.
+            guard let state = states[key.project] else { return }
+            switch state.standing(of: key) {
             case .live: parts.0.append(key)
             // Between the two looks, or by hand: either way it opens nothing any more.
             case .revoked: break
-            case .unknown, nil: parts.1.insert(key)
+            case .unknown: parts.1.insert(key)
             }
         }
         let new = forged.withLock { forged in
