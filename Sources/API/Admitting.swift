@@ -2,7 +2,7 @@ package import HTTPServer
 import Threading
 
 extension Router {
-    /// What becomes of a request's body, by its head: it is kept only for callers who may make the call.
+    /// What happens to a request's body, by its head: it is kept only for callers who may make the call.
     package func admit(_ request: borrowing Request) -> Admission {
         let started = monotonicMicroseconds()
         let found: ServedRoute

@@ -3,7 +3,7 @@ import HTTPServer
 package import JSON
 package import Service
 
-/// The headers that answers may have.
+/// The headers of answers.
 package enum AnswerHeader: String, CaseIterable, Sendable {
     case contentType = "Content-Type"
     case caching = "Cache-Control"
@@ -23,11 +23,11 @@ extension Header {
 }
 
 extension Response {
-    /// A cache must ask whether an answer still holds before it gives it again: access may end, or be taken
-    /// back, at any moment. What one key may see, another may not.
+    /// A cache must ask whether an answer still holds before it reuses it: access may end or be revoked at
+    /// any moment. An answer for one key may be forbidden to another.
     static let askAgain = Header(.caching, "private, no-cache")
 
-    /// A JSON answer that holds up to a place in the log.
+    /// A JSON answer with the position in the log up to which it holds.
     static func json(
         _ body: JSON, status: Int = 200, position: Position? = nil
     ) -> Response {
@@ -38,7 +38,7 @@ extension Response {
 }
 
 extension JSON {
-    /// An answer about a customer: whose it is, up to where in the log it holds, and what it says.
+    /// An answer about a customer: its subject, the position up to which it holds, and the content.
     static func answer(about stream: Stream, at position: Position? = nil, _ rest: JSON) -> JSON {
         let head: JSON = [
             "customer": .string(stream.customer.text),
@@ -61,7 +61,7 @@ extension JSONMembers {
     }
 }
 
-/// An entitlement as answers have it: one that was never held reads as not active.
+/// An entitlement as answers show it: one that was never held reads as not active.
 extension Entitlement? {
     func members(of stream: Stream) -> JSONObject {
         var object = JSONObject(capacity: 14)
@@ -128,7 +128,7 @@ extension LogEntry {
             "actor": .string(recorded.actor.text),
             "cause": .string(recorded.cause),
             "catalog_version": .integer(recorded.catalogVersion),
-            // Written by Deed itself, so that it reads; its text is kept if it ever does not.
+            // Deed wrote it, so it should parse; if it ever does not, the text is kept.
             "data": (try? JSON.read(payload)) ?? .string(payload),
         ]
     }

@@ -2,7 +2,7 @@ package import Core
 package import HTTPServer
 import JSON
 
-/// A no, and what it says. Each surface has words of its own for it.
+/// A refusal and its content. Each surface words it in its own way.
 package struct Problem: Error, Sendable {
     let status: Int
     let code: String
@@ -13,7 +13,7 @@ package struct Problem: Error, Sendable {
     /// The member, parameter or part of the path that is wrong.
     var member: String?
     var headers: [Header] = []
-    /// What else the answer says, under names of its own.
+    /// Further members of the answer.
     var extensions = JSONObject()
 
     /// In the shape of RFC 9457.
@@ -23,7 +23,7 @@ package struct Problem: Error, Sendable {
             body: json.bytes)
     }
 
-    /// The same without the headers, as a part of an answer.
+    /// The same without the headers, for use in an answer.
     var json: JSON {
         let body: JSON = [
             "type": "about:blank", "title": .string(Problem.title(of: status)),
@@ -55,7 +55,7 @@ package struct Problem: Error, Sendable {
 }
 
 extension Problem {
-    /// A member, parameter or part of the path that cannot be taken.
+    /// A member, parameter or part of the path that is not acceptable.
     static func invalid(_ member: String, _ detail: String) -> Problem {
         Problem(status: 400, code: "invalid_member", detail: detail, member: member)
     }
@@ -69,7 +69,7 @@ extension Problem {
 
     /// A member or parameter that the call does not know; `kind` says which.
     static func unknown(_ kind: String, _ name: String, of names: [String]) -> Problem {
-        // Shortened: the answer must not be as long as the request.
+        // Shortened so that the answer is not as long as the request.
         let name = String(String.UnicodeScalarView(name.unicodeScalars.prefix(100)))
         let list = names.isEmpty ? "none" : names.joined(separator: ", ")
         return Problem(
@@ -135,7 +135,7 @@ extension Problem {
             member: "body")
     }
 
-    /// More came from senders without a known key than is looked at.
+    /// Senders without a known key sent more than the service processes.
     static func throttled(_ detail: String, after seconds: Int = 1) -> Problem {
         Problem(
             status: 429, code: "too_many_requests", detail: detail, isRetryable: true,
@@ -208,7 +208,7 @@ extension Problem {
                     : "Something that this call is about is damaged in the database; the log of Deed says "
                         + "what. Tell the operator.")
         case .broken, .leaseLost:
-            // The log has the reason; it may hold what the caller must not see.
+            // The log has the reason, which may contain things that the caller must not see.
             self.init(
                 status: 500, code: "internal",
                 detail: "Something broke in Deed; its log says what. Tell the operator.")
@@ -248,12 +248,12 @@ extension Problem {
     }
 }
 
-/// What the log gives, or the problem with it.
+/// The log's answer, or the problem with it.
 func ask<Answer>(_ answer: @autoclosure () throws(Fault) -> Answer) throws(Problem) -> Answer {
     try rethrowing(as: Problem.init, answer)
 }
 
-/// What a use case gives, or the problem with it.
+/// The use case's answer, or the problem with it.
 func obey<Answer>(
     _ answer: @autoclosure () throws(CommandError) -> Answer
 ) throws(Problem) -> Answer {

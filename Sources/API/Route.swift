@@ -2,44 +2,44 @@ package import Core
 import HTTPServer
 import Service
 
-/// One call of the API: where it is, who may make it, what it costs, and what answers it.
+/// One call of the API: its path, its permitted callers, its cost, and its code.
 final class Route: Sendable {
-    /// What a key opened.
+    /// What a key permits.
     struct Access: Sendable {
         let key: LiveKey
 
         var project: ProjectID { key.project }
-        /// The key's id has room for the prefix: Deed made it.
+        /// The key's id leaves room for the prefix, because Deed made it.
         var actor: Actor { Actor(prefix: "key:", random: key.key.text) }
     }
 
     enum Callers: Sendable {
         case anyone(Receive)
-        /// Keys of these roles, the one that may do least first.
+        /// Keys with these roles, the one with the fewest permissions first.
         case keys([Role], Work)
     }
 
-    /// What an answer takes.
+    /// The resources that an answer needs.
     enum Cost: Sendable {
-        /// No more than to read the body and to look into memory: a call whose key memory knows is begun by
-        /// the thread that serves its connection.
+        /// Only reading the body and memory: if memory knows the key, the connection's own thread starts
+        /// the call.
         case memory
-        /// A look into the database first, for which a worker waits.
+        /// A database lookup first, which needs a worker.
         case database
-        /// A worker's time to judge evidence, which leads to a command.
+        /// A worker's time to judge evidence, and then a command.
         case evidence
     }
     typealias Work = @Sendable (Call) throws(Problem) -> Reaction
-    /// Decides what a call may cost that came without a key.
+    /// Decides what a call without a key may cost.
     typealias Receive = @Sendable (OpenCall) throws(Problem) -> (Room, Reaction)
 
     let method: String
-    /// Behind the prefix of its surface, as in `/customers/{customer}/grants`. A part `{name}` is an
-    /// argument, and a last one `{name*}` takes all that is left of the path.
+    /// The path after the surface's prefix, such as `/customers/{customer}/grants`. A part `{name}`
+    /// is an argument, and a final `{name*}` takes the rest of the path.
     let pattern: String
     /// The parameters that the call takes.
     let parameters: [String]
-    /// The headers that the call reads; any other says nothing to it.
+    /// The headers that the call reads; it ignores all others.
     let headers: [RequestHeader]
     /// The longest body that the call takes.
     let bodyLimit: Int
@@ -78,25 +78,25 @@ final class Route: Sendable {
         callers = .anyone(receive)
     }
 
-    /// A file for anyone, whose bytes are the same for as long as the process runs.
+    /// A file for anyone, whose bytes do not change while the process runs.
     static func file(_ pattern: String, type: String, _ content: LastingBody) -> Route {
         let file = Response(
             status: 200, headers: [Header(.contentType, type), Response.askAgain], body: content)
         return Route("GET", pattern, .memory) { _ in (.known, file.reaction) }
     }
 
-    /// What a key may be; `nil` where none is needed.
+    /// The permitted roles; `nil` if no key is needed.
     var roles: [Role]? {
         if case .keys(let roles, _) = callers { roles } else { nil }
     }
 }
 
-/// The headers of requests that calls read, beside the one that shows a key. Each route lists its own.
+/// The request headers that calls read, besides the one with the key. Each route lists its own.
 package enum RequestHeader: CaseIterable, Sendable {
     case idempotencyKey
-    /// A place in the log that the answer must come after.
+    /// A position in the log that the answer must include.
     case after
-    /// The tags of answers that the reader has.
+    /// The tags of the answers that the client has.
     case knownTags
 
     package var name: StaticString {
@@ -108,14 +108,14 @@ package enum RequestHeader: CaseIterable, Sendable {
     }
 }
 
-/// How a route describes itself, to be compared with the document.
+/// A route's own description, for comparison with the document.
 package struct RouteOutline: Sendable {
     package let method: String
     package let pattern: String
     package let parameters: [String]
     package let headers: [RequestHeader]
     package let bodyLimit: Int
-    /// The least that a key must be; `nil` where none is needed.
+    /// The lowest permitted role; `nil` if no key is needed.
     package let role: Role?
 
     init(_ route: Route, behind prefix: String) {
@@ -129,7 +129,7 @@ package struct RouteOutline: Sendable {
 }
 
 extension Role {
-    /// Those with the permission, the one with the fewest others first.
+    /// The roles with the permission, the one with the fewest other permissions first.
     fileprivate static func all(with permission: Permission) -> [Role] {
         allCases.filter { $0.permissions.contains(permission) }
             .sorted { $0.permissions.count < $1.permissions.count }
@@ -137,7 +137,7 @@ extension Role {
 }
 
 extension Route.Access {
-    /// What a key opens, unless it has another role.
+    /// The access that a key gives; throws if its role is not permitted.
     init(_ key: LiveKey, _ roles: [Role]) throws(Problem) {
         if !roles.contains(key.role) {
             throw .wrongRole(needed: roles.first ?? .admin, held: key.role)

@@ -6,12 +6,12 @@ package import Service
 package import Telemetry
 import Threading
 
-/// From a request to its answer: surface, route, method, key, role, and then the route's own work.
+/// Leads a request to its answer: surface, route, method, key, role, and then the route's own work.
 package final class Router: Sendable {
-    /// The longest body of calls that do not need a longer one.
+    /// The longest body of an ordinary call.
     package static let bodyLimit = 64 << 10
 
-    /// Every call that it answers.
+    /// Every call that it serves.
     package let outlines: [RouteOutline]
     private let routes: RouteTable<ServedRoute>
     let surfaces: [Surface]
@@ -19,7 +19,7 @@ package final class Router: Sendable {
     let failedKeys: FailedKeys
     private let ledger: any EventLog
 
-    /// What the API's address answers.
+    /// The calls at the API's address.
     package convenience init(
         _ useCases: UseCases, _ reads: CustomerReads, _ submissions: Submissions, feed: Feed,
         keys: KeyRing, operations: Operations
@@ -104,7 +104,7 @@ package final class Router: Sendable {
         switch reaction {
         case .answered(let result): return .now(found.end(result, since: started))
         case .waiting(let work):
-            // Commits wait for what is announced, and of what strangers send hardly any comes to one.
+            // Commits wait for announced work, and hardly anything that strangers send leads to a commit.
             let isLikely = found.route.cost == .evidence && room != .strangers
             let announcement = isLikely ? Announcement(to: ledger) : nil
             return .eventually(in: room) { [ledger] reply in
@@ -123,7 +123,7 @@ package final class Router: Sendable {
         }
     }
 
-    /// What is answered to a request that the server refuses before a route sees it.
+    /// The answer to a request that the server refuses before a route sees it.
     package func refuse(_ refusal: ServerRefusal, at path: String) -> Response {
         surfaces.refusal(Problem(refusal), at: path)
     }
@@ -146,7 +146,7 @@ package final class Router: Sendable {
 }
 
 extension Server {
-    /// Serves what the router answers.
+    /// Serves the router's answers.
     package convenience init(
         _ settings: ServerSettings, metrics: Metrics, _ router: Router
     ) throws(ServerError) {
@@ -156,7 +156,7 @@ extension Server {
     }
 }
 
-/// A route of a surface as it is served.
+/// A route as its surface serves it.
 final class ServedRoute: Sendable {
     let route: Route
     let door: KeyDoor
@@ -173,7 +173,7 @@ final class ServedRoute: Sendable {
         self.measures = measures
     }
 
-    /// What a call ends with, in the words of its surface.
+    /// The final response of a call, in the wording of its surface.
     func end(_ result: consuming Result<Response, Problem>, since started: Int64) -> Response {
         switch consume result {
         case .success(let response): measures.record(response, since: started)
@@ -182,7 +182,7 @@ final class ServedRoute: Sendable {
     }
 }
 
-/// A request as it was taken out of its connection, before its key was looked at.
+/// A request detached from its connection, before its key is checked.
 private struct CallDraft: Sendable {
     let arguments: [String]?
     let query: String?
@@ -245,7 +245,7 @@ extension Call {
 }
 
 extension KeyDoor {
-    /// The key as it is now.
+    /// The key's current state.
     func find(
         _ key: PresentedKey, _ failed: FailedKeys, from client: ClientAddress?
     ) throws(Problem) -> LiveKey {
@@ -259,12 +259,12 @@ extension KeyDoor {
 }
 
 extension Request {
-    /// What the request says in the header, where the route reads it.
+    /// The header's value in the request, if the route reads the header.
     func single(_ header: RequestHeader, for route: Route) throws(Problem) -> String? {
         route.headers.contains(header) ? try single(header.name) : nil
     }
 
-    /// The header's one value: to guess which of two is meant could swallow a write.
+    /// The header's only value: guessing between two could swallow a write.
     func single(_ name: StaticString) throws(Problem) -> String? {
         do throws(HeaderError) {
             return try header(name)
@@ -278,23 +278,24 @@ extension Request {
     }
 }
 
-/// The routes by their paths, so that finding one takes as long as its path and not as the list.
+/// The routes by path, so that the time to find one depends on the path and not on the number of
+/// routes.
 struct RouteTable<Found: Sendable>: Sendable {
     private struct Node: Sendable {
-        /// A handful, so that comparing them takes less than looking one up.
+        /// Only a handful, so comparing them is faster than a lookup.
         var texts: [(text: [UInt8], node: Int)] = []
         var argument: Int?
-        /// What takes all that is left of the path.
+        /// The node that takes the rest of the path.
         var tail: Int?
-        /// What is at the end of this path, by method.
+        /// The routes that end here, by method.
         var ends: [(method: String, found: Found)] = []
     }
     private var nodes = [Node()]
 
-    /// What a path leads to.
+    /// The result of following a path.
     struct Place {
         let ends: [(method: String, found: Found)]
-        /// The parts of the path that are arguments; `nil` when one of them is not validly encoded.
+        /// The arguments in the path; `nil` if one is not validly encoded.
         let arguments: [String]?
     }
 
@@ -326,8 +327,8 @@ struct RouteTable<Found: Sendable>: Sendable {
         return nodes.count - 1
     }
 
-    /// Where the path leads; `nil` when no route has it. What a route names wins over an argument, and an
-    /// argument over what takes all that is left.
+    /// Where the path leads; `nil` if no route has it. A literal part wins over an argument, and an
+    /// argument over one that takes the rest of the path.
     func find(_ path: Span<UInt8>) -> Place? {
         guard path.count > 0, path[0] == UInt8(ascii: "/") else { return nil }
         var arguments: [String]? = []
@@ -336,14 +337,14 @@ struct RouteTable<Found: Sendable>: Sendable {
         return Place(ends: nodes[end].ends, arguments: arguments)
     }
 
-    /// Goes from a node along what the path holds from `start` on. The arguments are taken on the way
-    /// back, the last one first: only then it is known which they are.
+    /// Follows the path from `start`, beginning at a node. Arguments are collected on the way back,
+    /// last one first: only then is it known which parts are arguments.
     private func walk(
         _ path: Span<UInt8>, from start: Int, at node: Int, _ arguments: inout [String]?
     ) -> Int? {
         var end = start
         while end < path.count, path[end] != UInt8(ascii: "/") { end += 1 }
-        // By place: to take them out would count references to each.
+        // By index: copying the entries would count references.
         for place in nodes[node].texts.indices
         where path.holds(nodes[node].texts[place].text, in: start..<end) {
             let next = nodes[node].texts[place].node

@@ -1,19 +1,19 @@
 import HTTPServer
 
-/// What the API is under one prefix: how a call shows its key there, what it can ask, and how it is refused.
+/// The API under one prefix: how a call carries its key there, which calls exist, and how one is refused.
 ///
-/// Another way to speak to Deed, such as pages for people or the calls of another service, is another surface
-/// over the same use cases.
+/// Another way to speak to Deed, such as web pages or the calls of another service, is another surface over
+/// the same use cases.
 struct Surface: Sendable {
-    /// As in `/v1`; empty for what stands at the root.
+    /// Such as `/v1`; empty for the root.
     let prefix: String
     var keys = KeyPlace.bearer
-    /// How it says no.
+    /// How it words a refusal.
     var refusal: @Sendable (Problem) -> Response = { $0.document }
-    /// Their patterns begin behind the prefix.
+    /// Their patterns start after the prefix.
     let routes: [Route]
 
-    /// Whether the path is one of its own.
+    /// Whether the path belongs to it.
     func holds(_ path: String) -> Bool {
         path.hasPrefix(prefix) && (path.utf8.count == prefix.utf8.count || holdsBelow(path))
     }
@@ -24,7 +24,7 @@ struct Surface: Sendable {
 }
 
 extension [Surface] {
-    /// The problem in the words of the surface that the path belongs to: the one with the longest prefix.
+    /// The problem in the wording of the path's surface: the one with the longest prefix.
     func refusal(_ problem: Problem, at path: String) -> Response {
         let surface = filter { $0.holds(path) }.max { $0.prefix.utf8.count < $1.prefix.utf8.count }
         return surface?.refusal(problem) ?? problem.document

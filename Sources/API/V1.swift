@@ -3,7 +3,7 @@ import Feed
 import Service
 
 extension Surface {
-    /// What back ends, support staff and stores call.
+    /// The calls of back ends, support staff and stores.
     static func v1(
         _ useCases: UseCases, _ reads: CustomerReads, _ submissions: Submissions, _ feed: Feed,
         _ keys: KeyRing, _ operations: Operations

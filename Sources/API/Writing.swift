@@ -4,10 +4,10 @@ import Service
 
 typealias Give = @Sendable (Result<Response, Problem>) -> Void
 
-/// What a call comes to, as far as that is known.
+/// The current result of a call.
 enum Reaction: Sendable {
     case answered(Result<Response, Problem>)
-    /// Another thread gives the answer when it has it.
+    /// Another thread gives the answer when it is ready.
     case asking(_ begin: @Sendable (_ give: @escaping Give) -> Void)
     /// A worker has to wait for it.
     case waiting(@Sendable () throws(Problem) -> Reaction)
@@ -31,15 +31,15 @@ extension Wish<Response>: Reacting {
 }
 
 extension Wish {
-    /// The wish for what the call answers with.
+    /// The wish for the response to the call.
     func response(_ render: @escaping @Sendable (Answer) -> Response) -> Wish<Response> {
         then { .answered($0.map(render)) }
     }
 }
 
 extension Wish<Response> {
-    /// Has the wish fulfilled; `give` gets the answer from the thread that ends the last step. `isPatient` tells
-    /// whether this thread may wait; where none may, the reply finds one.
+    /// Performs the wish; `give` gets the answer from the thread that ends the last step. `isPatient` tells
+    /// whether this thread may wait; if not, the reply finds another thread.
     func perform(
         isPatient: Bool, _ ledger: any EventLog, _ reply: LateReply, _ give: @escaping Give
     ) {
@@ -57,7 +57,7 @@ extension Wish<Response> {
 }
 
 extension Reaction {
-    /// What work comes to.
+    /// The reaction that results from the work.
     init(after work: () throws(Problem) -> Reaction) {
         do throws(Problem) {
             self = try work()
@@ -66,7 +66,7 @@ extension Reaction {
         }
     }
 
-    /// Has it done; as a wish is performed.
+    /// Performs the reaction in the same way as a wish.
     func perform(
         isPatient: Bool, _ ledger: any EventLog, _ reply: LateReply, _ give: @escaping Give
     ) {

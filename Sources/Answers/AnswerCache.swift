@@ -1,17 +1,17 @@
 package import Core
 import Synchronization
 
-/// A place in the order in which the cache hears of things.
+/// A place in the sequence of things that the cache learns.
 package typealias Moment = Int
 
-/// The answers about recently read customers as ready bytes, right until the log or the clock
-/// changes them.
+/// Answers about recently read customers as ready bytes, valid until the log or the clock changes them.
 ///
-/// It follows the log: this instance's own commits replace answers before their senders hear of
-/// them, and the reader of the log reports those of all others. So the cache knows for each shard up to where
-/// its answers hold. An answer is kept only if nothing happened to its stream since it was asked for.
+/// The cache follows the log: this instance's own commits replace answers before their senders get a reply,
+/// and the reader of the log reports all other commits. So the cache knows for each shard up to which
+/// position its answers hold. It keeps an answer only if nothing happened to the stream since the answer was
+/// requested.
 package final class AnswerCache: Sendable {
-    /// Renders what was read of a customer.
+    /// Renders the answer read for a customer.
     package typealias Render = @Sendable (EntitlementsAnswer) -> ReadyAnswer
 
     /// When the database was asked.
@@ -20,7 +20,7 @@ package final class AnswerCache: Sendable {
         let time: Int64
     }
 
-    /// An answer, where it stands in the log, and since when nothing confirmed it.
+    /// An answer, and since when nothing has confirmed it.
     struct Held {
         let answer: ReadyAnswer
         let position: Position
@@ -34,9 +34,9 @@ package final class AnswerCache: Sendable {
     /// The versions of rules that every partition knows.
     let rules = Mutex<[ProjectID: Int64]>([:])
     let newest = Atomic<Moment>(0)
-    /// When everything was let go of last; held while that is done.
+    /// When the whole cache was last cleared; locked during clearing.
     let clearedAt = Mutex<Moment>(0)
-    /// When the log was last heard of to its end.
+    /// When the log was last read to its end.
     let confirmedAt = Atomic(Int64.min / 2)
 
     /// A cache of about that many bytes. `monotonicClock` gives milliseconds.
@@ -52,7 +52,7 @@ package final class AnswerCache: Sendable {
 
     // MARK: Reading
 
-    /// The answer about a customer, as far as it is known.
+    /// The cached answer about a customer, if there is one.
     func find(_ stream: Stream, at now: Instant) -> Held? {
         change(stream.shard) { partition -> Held? in
             guard let found = partition.find(stream, at: now) else { return nil }
@@ -63,7 +63,7 @@ package final class AnswerCache: Sendable {
         }
     }
 
-    /// Up to where the shard's events are known.
+    /// The position up to which the shard's events are known.
     func applied(of shard: Shard) -> Int64 { change(shard) { $0.applied } }
 
     package var tally: AnswerTally {
@@ -72,17 +72,18 @@ package final class AnswerCache: Sendable {
         return tally
     }
 
-    /// Milliseconds since the log was last heard of to its end, a day at most.
+    /// Milliseconds since the log was last read to its end, at most a day.
     package var lag: Int64 { min(time() - confirmedAt.load(ordering: .relaxed), 86_400_000) }
 
     func time() -> Int64 { monotonicClock() }
 
     // MARK: Keeping
 
-    /// To be taken before the database is asked.
+    /// To be called before the database is asked.
     package func begin() -> Beginning { Beginning(moment: moment, time: time()) }
 
-    /// Keeps what the database was asked for after `beginning`, and gives it as ready bytes.
+    /// Keeps an answer that the database was asked for after `beginning`, and returns its ready
+    /// bytes.
     func keep(_ answer: EntitlementsAnswer, since beginning: Beginning) -> ReadyAnswer {
         let ready = render(answer)
         outdate(answer.stream.project, before: answer.rules, since: beginning.moment)
@@ -92,7 +93,7 @@ package final class AnswerCache: Sendable {
         return ready
     }
 
-    /// No answer that was derived by older rules is given any more.
+    /// From now on, answers derived from older rules are not given.
     func outdate(_ project: ProjectID, before version: Int64, since moment: Moment) {
         if rules.withLock({ version <= $0[project, default: 0] }) { return }
         for shard in Shard.all {
@@ -110,7 +111,7 @@ package final class AnswerCache: Sendable {
         partitions[Int(shard.number)].withLock(body)
     }
 
-    /// Changes a partition, unless everything was let go of since that moment.
+    /// Changes a partition, unless the cache was cleared since that moment.
     func change(
         _ shard: Shard, since moment: Moment, _ body: (inout AnswerPartition) -> Void
     ) {
@@ -120,7 +121,7 @@ package final class AnswerCache: Sendable {
     }
 }
 
-/// What became of answers so far, and how many there are.
+/// Counts of answers so far, and the number in the cache.
 package struct AnswerTally: Hashable, Sendable {
     package fileprivate(set) var hits: Int64 = 0
     package fileprivate(set) var misses: Int64 = 0
@@ -139,11 +140,11 @@ package struct AnswerTally: Hashable, Sendable {
 
 /// The ready answers about the customers of one shard.
 ///
-/// Making room gives every answer a second chance: a hand goes round, takes the mark off
-/// answers that were used since its last visit, and removes answers without one. That comes close to removing
-/// what was used least recently, and a use costs no more than setting the mark.
+/// Answers are evicted by the clock algorithm: a hand goes round, clears the mark of answers that were used
+/// since its last visit, and removes answers without one. That approximates removing the least recently used,
+/// and a use only sets the mark.
 struct AnswerPartition {
-    /// An answer, and since when nothing confirmed it.
+    /// An answer, and since when nothing has confirmed it.
     struct Held {
         let answer: ReadyAnswer
         var confirmedAt: Int64
@@ -154,7 +155,7 @@ struct AnswerPartition {
             self.confirmedAt = confirmedAt
         }
 
-        /// Bytes of memory that it takes, roughly: what grows by doubling is half empty.
+        /// Its rough size in bytes: arrays that double when they grow are half empty.
         fileprivate var weight: Int {
             answer.weight
                 + 2
@@ -165,21 +166,21 @@ struct AnswerPartition {
     private static let marks = 256
 
     private(set) var tally = AnswerTally()
-    /// Up to where every event of the shard was taken in.
+    /// The position up to which all events of the shard were processed.
     private(set) var applied: Int64 = 0
-    /// When everything was let go of last.
+    /// When the cache was last cleared.
     private(set) var clearedAt: Moment = 0
     /// In bytes.
     private let limit: Int
     private var held: [Held] = []
     private var places: [Stream: Int] = [:]
     private var hand = 0
-    /// The newest rules that are known; answers by older ones are not given.
+    /// The newest known rules; answers derived from older ones are not given.
     private var rules = KnownRules()
-    /// The last sequence at which any of the streams changed that share a mark. What was read of
-    /// one of them before that is not kept any more.
+    /// The last sequence at which any stream with this mark changed. Older readings of those
+    /// streams are no longer kept.
     private var changed = [Int64](repeating: 0, count: AnswerPartition.marks)
-    /// The same of their sandboxes, which lie in other shards: what was asked for before is not kept.
+    /// The same for their sandboxes, which lie in other shards: older readings are not kept.
     private var sandboxChangedAt = [Moment](repeating: 0, count: AnswerPartition.marks)
 
     init(limit: Int) {
@@ -192,7 +193,7 @@ struct AnswerPartition {
         guard let place = places[stream] else { return miss() }
         let found = held[place]
         guard found.answer.holds(at: now), rules.allow(found.answer) else { return miss() }
-        // Written only when it changes: otherwise each read would write memory.
+        // Written only on a change: otherwise each read would write memory.
         if !found.isUsed { held[place].isUsed = true }
         tally.hits += 1
         return found
@@ -207,8 +208,8 @@ struct AnswerPartition {
 
     // MARK: Keeping
 
-    /// Keeps the answer unless it is outdated, or would need more room than there is for many.
-    /// It was asked for at that moment.
+    /// Keeps the answer unless it is outdated or would take the room of many. It was requested at
+    /// that moment.
     mutating func keep(_ answer: ReadyAnswer, since moment: Moment, confirmedAt: Int64) {
         let new = Held(answer, confirmedAt: confirmedAt)
         let mark = AnswerPartition.mark(of: answer.stream)
@@ -227,14 +228,14 @@ struct AnswerPartition {
         tally.entries += 1
     }
 
-    /// Takes the mark off the next answer, or removes it when it has none.
+    /// Clears the mark of the next answer, or removes an answer without one.
     private mutating func evict() {
         if hand >= held.count { hand = 0 }
         if held[hand].isUsed {
             held[hand].isUsed = false
             hand += 1
         } else {
-            // The last one moves to where it was, and is looked at next.
+            // The last answer moves into its place and is checked next.
             remove(hand)
             tally.evictions += 1
         }
@@ -251,19 +252,19 @@ struct AnswerPartition {
 
     // MARK: Following the log
 
-    /// Notes that the stream changed, so that nothing older is kept any more.
+    /// Notes that the stream changed, so that no older reading is kept.
     mutating func note(_ stream: Stream, at sequence: Int64) {
         let mark = AnswerPartition.mark(of: stream)
         changed[mark] = max(changed[mark], sequence)
     }
 
-    /// Lets go of what was read of the stream before that.
+    /// Drops readings of the stream from before that sequence.
     mutating func drop(_ stream: Stream, before sequence: Int64) {
         guard let place = places[stream], held[place].answer.sequence < sequence else { return }
         remove(place)
     }
 
-    /// Lets go of what includes the sandbox as it was before that, also of what is being read.
+    /// Drops answers that include an older state of the sandbox, and those still being read.
     mutating func drop(_ stream: Stream, beforeSandbox sequence: Int64, at moment: Moment) {
         let mark = AnswerPartition.mark(of: stream)
         sandboxChangedAt[mark] = max(sandboxChangedAt[mark], moment)
@@ -277,12 +278,12 @@ struct AnswerPartition {
         rules.note(project, version)
     }
 
-    /// Everything behind the one position and up to the other was taken in.
+    /// Every event after one position and up to the other was processed.
     mutating func advance(from start: Int64, to end: Int64) {
         if start <= applied { applied = max(applied, end) }
     }
 
-    /// Lets go of everything; what was asked for before is not kept any more.
+    /// Drops everything; answers requested before are not kept.
     mutating func clear(at moment: Moment, applied: Int64) {
         var fresh = AnswerPartition(limit: limit)
         fresh.clearedAt = moment
@@ -296,7 +297,7 @@ struct AnswerPartition {
     private static func mark(of stream: Stream) -> Int { abs(stream.hashValue % marks) }
 }
 
-/// The newest versions of projects' rules.
+/// The newest rules version of each project.
 private struct KnownRules {
     private var versions: [ProjectID: Int64] = [:]
     private var highest: Int64 = 0
@@ -306,9 +307,9 @@ private struct KnownRules {
         highest = max(highest, version)
     }
 
-    /// Whether the answer was not derived by older ones.
+    /// Whether the answer was derived from rules at least that new.
     func allow(_ answer: ReadyAnswer) -> Bool {
-        // Most answers are as new as any rules: then no project has to be looked up.
+        // Most answers are as new as any project's rules: then no lookup is needed.
         highest <= answer.rules || versions[answer.stream.project, default: 0] <= answer.rules
     }
 }

@@ -2,11 +2,11 @@ import Core
 package import Following
 import Synchronization
 
-/// How the cache hears of what happens to the log.
+/// How the cache learns what happens in the log.
 ///
-/// First it is noted which streams changed, so that nothing read of them before is kept, and answers in
-/// other shards that include them go; then those of the shard itself; and then it counts as known that far.
-/// So no answer claims a position that it does not hold at.
+/// First it notes the changed streams, so that no older reading of them is kept, and drops answers in other
+/// shards that include them. Then it drops the shard's own answers, and only then advances the shard's
+/// position. So no answer claims a position at which it does not hold.
 extension AnswerCache: LogReader {
     package var interest: Interest { Interest() }
 
@@ -37,7 +37,7 @@ extension AnswerCache: LogReader {
             }
         }
         for (stream, sequence) in commit.unchanged where applied(of: stream.shard) < sequence {
-            // What another instance wrote may be in the answer that the sender gets now.
+            // Another instance's commit may already be in the answer that the sender gets now.
             note(stream, at: sequence)
             change(stream.shard) { $0.drop(stream, before: sequence) }
         }
@@ -56,12 +56,12 @@ extension AnswerCache: LogReader {
         }
     }
 
-    /// Takes in a stretch of a shard; what becomes of a customer's own answer is up to `body`.
+    /// Processes a stretch of a shard; `body` decides what happens to a customer's own answer.
     private func take(
         _ stretch: Stretch, since moment: Moment,
         _ body: (Stream, _ sequence: Int64) -> Void
     ) {
-        // Each with its last position.
+        // Each stream with its last position.
         var customers: [Stream: Int64] = [:]
         for event in stretch.events {
             if !event.stream.isOfProject {
@@ -86,7 +86,7 @@ extension AnswerCache: LogReader {
     /// A committer renders no state with more events than this.
     private static let renderedVersions: Int64 = 500
 
-    /// Puts the answer by what the commit left in place of one that is held.
+    /// Replaces a cached answer with the one after the commit.
     private func replace(
         _ stream: Stream, by customer: (Stream) -> CustomerSnapshot?, at sequence: Int64,
         _ time: Int64, since moment: Moment

@@ -1,22 +1,23 @@
 package import Core
 import Synchronization
 
-/// What memory lacks is asked for here.
+/// Supplies answers that memory lacks.
 package protocol AnswerSource: Sendable {
-    /// A customer now; responds exactly once.
+    /// A customer's current state; responds exactly once.
     func view(
         of stream: Stream, then: @escaping @Sendable (Result<CustomerView, Fault>) -> Void)
-    /// Many customers of one project now, or why one of them cannot be read.
+    /// The current state of many customers of one project, or why one cannot be read.
     func views(of streams: [Stream]) throws(Fault) -> [Stream: Result<CustomerView, Fault>]
     /// The last position of each shard, by the shard's number.
     func heads() throws(Fault) -> [Int64]
     var now: @Sendable () -> Instant { get }
 }
 
-/// Reads of entitlements: from memory as long as what is there is known to hold, from the database
-/// else, and from memory again, marked as stale, when the database is gone.
+/// Reads entitlements: from memory while its answers are known to hold, otherwise from the
+/// database, and from memory again, marked as stale, if the database is gone.
 package final class CustomerReads: Sendable {
-    /// Kept answers are not trusted when the tail has heard nothing for this many milliseconds.
+    /// Cached answers are not trusted when the follower of the log has heard nothing for this many
+    /// milliseconds.
     package static let trustedMilliseconds: Int64 = 1000
     /// While the database is gone, one read within this many milliseconds still asks it.
     private static let probePause: Int64 = 1000
@@ -29,7 +30,7 @@ package final class CustomerReads: Sendable {
     private let nextProbe = Atomic<Int64>(0)
     private let stale = Atomic<Int64>(0)
 
-    /// `staleMilliseconds` is how old a stale answer may be.
+    /// `staleMilliseconds` is the maximum age of a stale answer.
     package init(
         _ source: any AnswerSource, cache: AnswerCache, staleMilliseconds: Int64 = 60_000
     ) {
@@ -39,13 +40,13 @@ package final class CustomerReads: Sendable {
         self.staleMilliseconds = staleMilliseconds
     }
 
-    /// How many answers were stale so far.
+    /// The number of stale answers so far.
     package var staleCount: Int64 { stale.load(ordering: .relaxed) }
 
-    /// The answer of now from memory; `nil` when the database has to be asked.
+    /// The current answer from memory; `nil` if the database must be asked.
     package func remembered(_ stream: Stream, after: Position?) -> FilledAnswer? {
         let now = clock()
-        // Asked before the answer is taken: what is applied in between may not be in it.
+        // Checked before the answer is taken, which may not include events applied in between.
         if let after, after.shard != stream.shard, !reaches(after, nil) { return nil }
         guard let held = cache.find(stream, at: now),
             after?.shard != stream.shard || reaches(after, held.position)
@@ -58,8 +59,8 @@ package final class CustomerReads: Sendable {
         return staleAnswer(held, at: now, time)
     }
 
-    /// The answer of now, from the database if it can be asked; `then` is called exactly once. Only who
-    /// wants a `strong` answer gets none rather than a stale one.
+    /// The current answer, from the database if it can be asked; calls `then` exactly once. A caller
+    /// who demands a `strong` answer gets an error instead of a stale one.
     package func read(
         _ stream: Stream, after: Position?, isStrong: Bool,
         then: @escaping @Sendable (Result<FilledAnswer, ReadError>) -> Void
@@ -97,12 +98,12 @@ package final class CustomerReads: Sendable {
             cache.keep(answer, since: beginning), at: answer.entitlements.at, answer.position)
     }
 
-    /// The current answers about many customers of one project, in their order. Answers that memory lacks
-    /// are read together. A customer who cannot be read has a fault in that place.
+    /// The current answers about many customers of one project, in order. Answers that memory lacks are
+    /// read together. An unreadable customer has a fault in its place.
     package func read(
         _ streams: [Stream], after: Position?
     ) throws(ReadError) -> [Result<FilledAnswer, Fault>] {
-        // Before the position is reached nothing in memory is of use.
+        // Until the position is reached, memory is of no use.
         let isReached = after.map { $0.sequence <= cache.applied(of: $0.shard) } ?? true
         var found: [Stream: Result<FilledAnswer, Fault>] = [:]
         if isReached {
@@ -147,10 +148,10 @@ package final class CustomerReads: Sendable {
         }
     }
 
-    /// Throws what is not for the database's absence.
+    /// Rethrows faults that do not mean that the database is gone.
     private func noteOutage(_ fault: Fault) throws(ReadError) {
-        // A database that is only busy does exist, and its answer may be newer; where the tail hears
-        // nothing either, it hangs.
+        // A busy database is still there, and its answer may be newer. If the follower of the log
+        // hears nothing either, the database hangs.
         let hangs = fault == .busy && cache.lag > CustomerReads.trustedMilliseconds
         guard fault.isOutage || hangs else { throw .fault(fault) }
         isOut.store(true, ordering: .relaxed)
@@ -182,8 +183,7 @@ package final class CustomerReads: Sendable {
 
     // MARK: Positions
 
-    /// Whether an answer that holds at `position` holds after the other one too, as far as memory
-    /// can tell.
+    /// Whether an answer at `position` also includes the other position, as far as memory can tell.
     private func reaches(_ after: Position?, _ position: Position?) -> Bool {
         guard let after else { return true }
         if let position, after.shard == position.shard {
@@ -192,9 +192,9 @@ package final class CustomerReads: Sendable {
         return after.sequence <= cache.applied(of: after.shard)
     }
 
-    /// Throws unless what the database just answered comes after the position; without that, unless
-    /// whatever it answers from now on does. It does for every position that a caller was ever given; any
-    /// other one is not in this log.
+    /// Throws unless the database's last answer includes the position; without `position`, unless its
+    /// next answers will. They include every position that a caller was ever given; any other one is not
+    /// in this log.
     package func require(_ after: Position?, within position: Position?) throws(ReadError) {
         guard let after, !reaches(after, position) else { return }
         if let position, after.shard == position.shard {
@@ -223,25 +223,25 @@ extension Fault {
 /// Why a read has no answer.
 package enum ReadError: Error, Hashable, Sendable {
     case fault(Fault)
-    /// The log is not that long.
+    /// The log does not reach that position.
     case notReached(Position, head: Position)
 }
 
-/// An answer about a customer's entitlements as bytes, with what has to be known of it before it is given.
+/// An answer about a customer's entitlements as bytes, with the details needed before it is given.
 ///
-/// A class, so that handing it on counts one reference.
+/// A class, so that passing it on costs one reference count.
 package final class ReadyAnswer: Sendable {
     package let stream: Stream
     /// Distinguishes it from every other answer about the customer, at any time and on any instance.
     package let tag: String
     package let body: AnswerBody
-    /// When it is right, as far as the clock goes.
+    /// The time for which it is right, by the clock alone.
     private let validity: Range<Instant>
-    /// The version of the project's rules that it was derived by.
+    /// The version of the project's rules that it was derived from.
     let rules: Int64
     /// The sequence in the stream's shard up to which it was read.
     let sequence: Int64
-    /// The sequence up to which the sandbox was read that it includes, in the sandbox's shard.
+    /// The sequence, in the sandbox's shard, up to which the included sandbox was read.
     let sandboxSequence: Int64?
 
     package init(_ answer: EntitlementsAnswer, as body: AnswerBody, tag: String) {
@@ -255,32 +255,32 @@ package final class ReadyAnswer: Sendable {
         sandboxSequence = answer.sandbox?.sequence
     }
 
-    /// Whether it is right at that instant, as far as the clock goes.
+    /// Whether it is right at that instant, by the clock alone.
     func holds(at now: Instant) -> Bool { validity.contains(now) }
 
-    /// Whether the other one of the same stream knows more. Of two that know the same, each is right
-    /// in its own time, and the one that was asked for last is wanted.
+    /// Whether the other answer of the same stream knows more. If both know the same, each is right
+    /// in its own time, and the one requested last is wanted.
     func isOlder(than other: ReadyAnswer) -> Bool {
         if sequence != other.sequence { return sequence < other.sequence }
         return rules < other.rules
     }
 
-    /// Bytes of memory that it takes, roughly.
+    /// Its rough size in bytes.
     var weight: Int {
-        // The object itself, and what each array and each long name has in front of it.
+        // The object itself, and the header of each array and each long name.
         let own = 192 + body.bytes.count + body.parts.count * MemoryLayout<AnswerBody.Part>.stride
         let name = stream.customer.text.utf8.count
         return own + 64 + (name > 15 ? name + 32 : 0)
     }
 }
 
-/// The bytes of an answer except for two places that are filled for each reader: the instant and the
+/// The bytes of an answer, with two gaps that are filled for each reader: the instant and the
 /// position.
 package struct AnswerBody: Sendable {
-    /// One of the entitlements in it.
+    /// One entitlement in the answer.
     package struct Part: Sendable {
         package let entitlement: EntitlementID
-        /// Its members, from behind the opening brace to behind the closing one.
+        /// Its members, between the braces.
         package let members: Range<Int>
 
         package init(_ entitlement: EntitlementID, _ members: Range<Int>) {
@@ -289,16 +289,16 @@ package struct AnswerBody: Sendable {
         }
     }
     package var bytes: [UInt8] = []
-    /// Where the instant goes, and behind it the position.
+    /// The place of the instant, which the position follows.
     package var instant = 0
     package var position = 0
-    /// Where the entitlements begin, with the comma in front of their name.
+    /// The place of the entitlements, including the comma before their name.
     package var entitlements = 0
     package var parts: [Part] = []
 
     package init() {}
 
-    /// Appends the bytes before `end`, which stands behind both places, with what belongs there.
+    /// Appends the bytes before `end`, which comes after both gaps, with the gaps filled.
     package func append(
         before end: Int, to target: inout [UInt8], at now: Instant, _ position: String
     ) {
@@ -310,12 +310,13 @@ package struct AnswerBody: Sendable {
     }
 }
 
-/// A ready answer as one reader gets it.
+/// A ready answer completed for one reader.
 package struct FilledAnswer: Sendable {
     package let ready: ReadyAnswer
     package let at: Instant
     package let position: Position
-    /// For how many milliseconds the log could not confirm that it still holds; `nil` when it does.
+    /// For how many milliseconds the log has been unable to confirm that it still holds; `nil` if
+    /// it holds.
     package let staleness: Int64?
 
     package init(

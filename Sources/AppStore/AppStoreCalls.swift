@@ -1,14 +1,14 @@
 package import Core
 
-// What the App Store's API makes of a call.
+// How the App Store's API is called.
 extension StoreCall {
-    /// What all instances may make of such calls.
+    /// The shared budget of all instances for such calls.
     package func budget(in environment: Environment) -> StoreBudget {
         let (name, perSecond) = allowance
         return StoreBudget(name, perSecond: perSecond, in: environment)
     }
 
-    /// The name of its budget, and how many such calls in a second the store allows an app in production.
+    /// The name of its budget, and how many such calls per second the store allows an app in production.
     private var allowance: (name: String, perSecond: Int64) {
         switch self {
         case .transaction: ("transaction", 50)
@@ -29,8 +29,8 @@ extension StoreCall {
         }
     }
 
-    /// The transaction that it is about. Where one is named and no environment, the store that knows
-    /// it tells which it is.
+    /// The transaction that the call is about. If a call names a transaction and no environment, the
+    /// store that knows the transaction determines the environment.
     var transaction: TransactionID? {
         switch self {
         case .transaction(let id), .installation(let id), .standings(let id),
@@ -41,8 +41,8 @@ extension StoreCall {
         }
     }
 
-    /// Whether it does no more when it is made twice: only then is it made again after an answer that
-    /// was lost.
+    /// Whether making it twice does no more than making it once: only then is it repeated after a
+    /// lost answer.
     var isRepeatable: Bool {
         switch self {
         case .test, .extend, .extendAll: false
@@ -58,16 +58,16 @@ extension StoreBudget {
         StoreBudget(history.name, perSecond: history.perSecond, in: environment)
     }
 
-    /// For verifyReceipt the store names no limit: this one is ours.
+    /// Apple states no limit for verifyReceipt: this one is ours.
     static func receipts(in environment: Environment) -> StoreBudget {
         StoreBudget("verify_receipt", perSecond: 20, in: environment)
     }
 
-    /// Of what the store allows an app in a second of production.
+    /// A budget from the store's limit for an app per second in production.
     fileprivate init(_ name: String, perSecond: Int64, in environment: Environment) {
-        // Some is left for other programs with the same key. The sandbox allows a tenth.
+        // Leaves some calls to other programs with the same key. The sandbox allows a tenth.
         let share: Int64 = environment == .production ? 90 : 9
-        // The store counts over an hour: a twelfth of that may be asked in a burst.
+        // The store counts over an hour: a twelfth of that may be used in a burst.
         self.init(name: name, pause: 100_000_000 / (perSecond * share), burst: 300_000_000)
     }
 }

@@ -3,10 +3,10 @@ package import Evidence
 internal import Outbound
 package import StoreAccess
 
-/// Asks Apple's server API. What it signs in its answers is not believed here: it is evidence like any
-/// other.
+/// Calls Apple's server API. Signed content in its answers is not trusted here: it is evidence like
+/// any other.
 package struct AppStoreClient: Sendable {
-    /// The pauses before a call is made again.
+    /// The pauses before a call is repeated.
     private static let pauses: [Int64] = [300, 1500]
 
     let line: any StoreLine
@@ -25,8 +25,8 @@ package struct AppStoreClient: Sendable {
         self.patience = patience
     }
 
-    /// The store's answer, one page of it where it has several. Without an environment the one is asked
-    /// that knows the transaction: production first.
+    /// The store's answer, or one page of it. Without an environment, production is asked first, then
+    /// the sandbox if it does not know the transaction.
     package func ask(
         _ call: StoreCall, about app: StoreApp, in wanted: Environment?
     ) throws(StoreTrouble) -> StoreAnswer {
@@ -41,7 +41,7 @@ package struct AppStoreClient: Sendable {
                 return try patiently(visit)
             } catch {
                 guard error.mayBeOfOtherEnvironment else { throw error }
-                // An environment that did not take the key may know the transaction after all.
+                // An environment that rejected the key may know the transaction after all.
                 if trouble != .unauthorized { trouble = error }
             }
         }
@@ -95,7 +95,7 @@ extension StoreTrouble {
 
     fileprivate var mayBeOfOtherEnvironment: Bool {
         switch self {
-        // Production does not know an app that was never released: it rejects the app's key.
+        // Production does not know an app that was never released, and rejects its key.
         case .unauthorized: true
         case .refused(ServerAPIAnswer.unknownTransaction, _, _): true
         default: false

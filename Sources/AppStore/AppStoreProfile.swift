@@ -2,7 +2,7 @@ package import Core
 internal import Crypto
 internal import Evidence
 
-/// The App Store by what it can do.
+/// The App Store's profile.
 package struct AppStoreProfile: StoreProfile {
     package let store = Store.apple
     package let kinds = EvidenceKind.apple
@@ -80,7 +80,7 @@ package struct AppStoreProfile: StoreProfile {
     }
 }
 
-/// A key of the App Store's API, as an app's credentials have it.
+/// A key of the App Store's API, from an app's credentials.
 struct AppStoreKey: Hashable, Sendable {
     static let issuer = "issuer_id"
     static let id = "key_id"
@@ -88,7 +88,7 @@ struct AppStoreKey: Hashable, Sendable {
 
     let issuer: String
     let id: String
-    /// PKCS#8 in PEM, as it was downloaded.
+    /// PKCS#8 in PEM, as downloaded.
     let pem: String
 
     init?(_ credentials: StoreCredentials) {

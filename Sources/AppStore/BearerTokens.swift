@@ -3,8 +3,8 @@ internal import Crypto
 internal import JSON
 internal import Synchronization
 
-/// The tokens that tell Apple's server API who calls. A token is used until shortly before its
-/// end, and then replaced.
+/// The tokens that identify the caller to Apple's server API. A token is used until shortly before
+/// it expires, and then replaced.
 final class BearerTokens: Sendable {
     private static let lifetime: Int64 = 20 * 60 * 1000
     private static let renewedEarly: Int64 = 5 * 60 * 1000
@@ -20,12 +20,12 @@ final class BearerTokens: Sendable {
     }
     private let tokens = Mutex<[Owner: Token]>([:])
 
-    /// `nil` when the key is none.
+    /// `nil` if the key is not valid.
     func token(of key: AppStoreKey, for app: AppID, now: Instant) -> String? {
         let owner = Owner(key: key, app: app)
         if let token = tokens.withLock({ $0[owner] }) {
             let age = now.milliseconds - token.made.milliseconds
-            // A clock that was set back must not keep a token that is not valid yet.
+            // If the clock was set back, a token that is not valid yet must not be kept.
             if (0..<BearerTokens.lifetime - BearerTokens.renewedEarly).contains(age) {
                 return token.text
             }

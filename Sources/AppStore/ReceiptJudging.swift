@@ -5,12 +5,12 @@ internal import JSON
 internal import Outbound
 internal import StoreAccess
 
-/// Apple judges legacy receipts. Its reply is not signed: it is believed because of the connection
-/// that it came over, and only here.
+/// Lets Apple judge legacy receipts. Its reply is not signed: it is trusted because of the
+/// connection that it came over, and only here.
 extension AppStoreClient {
-    /// The status that stands for a malformed receipt and for a passing fault alike.
+    /// Apple's status for both a malformed receipt and a temporary fault.
     private static let malformedOrFault: Int64 = 21_002
-    /// By then half an hour lies between one try and the next.
+    /// By then, attempts are half an hour apart.
     private static let sureAfterTries: Int64 = 6
     private static let wrongSecret: Int64 = 21_004
 
@@ -25,7 +25,7 @@ extension AppStoreClient {
             let hosts = credentials.address.map(StoreHosts.init) ?? hosts
             return try judge(inquiry, secret, hosts)
         } catch {
-            // What is genuine must not be lost to a store that is ill or to a setting.
+            // Genuine evidence must not be lost to a faulty store or a wrong setting.
             let reason = IntakeReason(code: error.code, sentence: error.sentence)
             if case .limited(let until) = error { return .tryAgain(reason, after: until) }
             return .tryAgain(reason)
@@ -66,14 +66,14 @@ extension AppStoreClient {
         } catch {
             if status.number == AppStoreClient.wrongSecret { return .tryAgain(.wrongSecret) }
             let reason = IntakeReason(error)
-            // Every failed try counts; only the store's own word, given twice, ends it.
+            // Every failed attempt counts; only the store's own refusal, given twice, ends it.
             let isSaidAgain =
                 inquiry.tries >= AppStoreClient.sureAfterTries && inquiry.formerReason == reason
             let isVerdict =
                 switch status.verdict {
                 case .refused: true
                 case .tryLater: isSaidAgain && status.number == AppStoreClient.malformedOrFault
-                // It vouches for a receipt. Where that cannot be read, a store that is ill may have said so.
+                // Apple vouches for the receipt. If it cannot be read, a faulty store may have said so.
                 case .valid: isSaidAgain && error.cure == .settingTheApp
                 case .otherEnvironment: false
                 }
@@ -84,7 +84,7 @@ extension AppStoreClient {
     private func fetch(
         _ inquiry: StoreInquiry, _ secret: String, from host: String, _ environment: Environment
     ) throws(StoreTrouble) -> FetchedAnswer {
-        // It may have come in base64 already.
+        // It may already have come in base64.
         let bare = (try? prover.bare(inquiry.evidence)) ?? inquiry.evidence
         let receipt = String(decoding: Base64.standard.encode(bare.bytes), as: UTF8.self)
         let body: JSON = [

@@ -6,7 +6,7 @@ internal import StoreAccess
 
 /// Reads what Apple's server API answers.
 struct ServerAPIAnswer {
-    /// The transaction is not known in this environment, or not of this app.
+    /// This environment does not know the transaction, or it belongs to another app.
     static let unknownTransaction: Int64 = 4_040_010
     private static let retryableCodes: Set<Int64> = [
         4_040_002, 4_040_004, 4_040_006, 5_000_000, 5_000_001,
@@ -26,9 +26,11 @@ struct ServerAPIAnswer {
     private func error(_ response: OutboundResponse) -> StoreTrouble {
         let json = try? JSON.read(response.body)
         let code = json?["errorCode"]?.integer
-        // With a code of its own it is about what was asked; without one, about who asks.
+        // With the API's own code, the refusal is about the question; without one, about the
+        // caller.
         if response.status == 403, code == nil { return .unauthorized }
-        // Only what bears the API's own code is its no: anything between here and there may answer.
+        // Only an answer with the API's own code is its refusal: anything on the way may answer
+        // otherwise.
         guard (400..<500).contains(response.status), let code,
             !ServerAPIAnswer.retryableCodes.contains(code)
         else { return .unavailable("it answered \(code ?? Int64(response.status))") }
@@ -125,7 +127,7 @@ struct ServerAPIAnswer {
 }
 
 extension StoreTrouble {
-    /// The no of Apple's API.
+    /// The meaning of a refusal by Apple's API.
     package static func refused(byAppStore code: Int64, _ message: String) -> StoreTrouble {
         let meaning: Meaning? =
             switch code {
@@ -148,7 +150,7 @@ extension StoreCall {
     }
 }
 
-/// The members of an answer, each as it must be.
+/// Reads an answer's members, each in its required form.
 private struct MemberReader {
     /// As many as a page of the API has, with some to spare.
     private static let listLimit = 1000
@@ -195,7 +197,7 @@ private struct MemberReader {
             kind, Array(text.utf8), rank: kind == .notification ? .notification : .serverAPI)
     }
 
-    /// The name of the page behind this one, where the answer says that there is one.
+    /// The token of the next page, if the answer says that there is one.
     func nextPage(_ name: String) throws(StoreTrouble) -> String? {
         guard json["hasMore"]?.bool == true else { return nil }
         return try text(name)
@@ -220,7 +222,7 @@ extension JSON {
 }
 
 extension String {
-    /// The text for a log line or a terminal, whatever a store writes there.
+    /// The text made safe for a log line or a terminal, whatever a store writes there.
     fileprivate var printable: String {
         String(
             prefix(200).filter { character in

@@ -2,7 +2,7 @@ internal import Core
 internal import JSON
 internal import Outbound
 
-/// A call of Apple's server API as it goes over the wire.
+/// A call of Apple's server API as it is sent.
 struct ServerAPIRequest {
     let method: String
     let path: String
@@ -72,7 +72,7 @@ private func revision(_ token: String?) -> [(String, String)] {
     token.map { [("revision", $0)] } ?? []
 }
 
-/// A text as one part of a path or a query.
+/// A text encoded as one part of a path or a query.
 private func segment(_ text: String) -> String {
     var encoded = ""
     for byte in text.utf8 {

@@ -4,7 +4,7 @@ package import Core
 package struct StoreHosts: Sendable {
     let api: [Environment: String]
     let receipts: [Environment: String]
-    /// The environments to ask, one after the other, where none is named.
+    /// The environments to ask, in order, if the call names none.
     let order: [Environment]
 
     package static let apple = StoreHosts(
@@ -25,14 +25,14 @@ package struct StoreHosts: Sendable {
         self.order = order
     }
 
-    /// A store on this machine is the sandbox, whatever it says of itself.
+    /// A store on this machine is the sandbox, whatever it says about itself.
     init(_ address: StoreAddress) {
         self.init(
             api: [.sandbox: address.url],
             receipts: [.sandbox: "\(address.url)/verifyReceipt"], order: [.sandbox])
     }
 
-    /// The environments to ask about a call.
+    /// The environments to ask for a call.
     func environments(_ wanted: Environment?, for call: StoreCall) -> [Environment] {
         if order == [.sandbox] { return order }
         if let wanted { return [wanted] }

@@ -7,8 +7,8 @@ package import Service
 package import Telemetry
 
 extension Database {
-    /// The clock of a command over this database, which stands for as long as the command runs where it
-    /// is a test's. A command that changes something `isForTests` only when it says so.
+    /// The clock of a command over this database. A test's clock stands still while the command runs. A
+    /// command that changes something may use a test clock only if it `isForTests`.
     package func clock(onlyReads: Bool, isForTests: Bool) throws(StartError) -> Clock {
         guard let instant = try testClockInstant() else {
             if isForTests { throw .noTestClock }
@@ -18,13 +18,13 @@ extension Database {
         return { instant }
     }
 
-    /// Where the database's test clock stands; `nil` when it has none.
+    /// The time of the database's test clock; `nil` if it has none.
     package func testClockInstant() throws(StartError) -> Instant? {
         try asking { () throws(LedgerError) in try TestClockTable(serviceConnection).read() }
     }
 
-    /// The clock that `deed serve` follows, if it is a test's. It is made when it `mayMark` the
-    /// database for good.
+    /// The clock of `deed serve`, if it is a test's. It is created if the command `mayMark` the
+    /// database permanently.
     package func sharedClock(isForTests: Bool, mayMark: Bool, log: Log) throws(StartError)
         -> SharedClock?
     {
@@ -49,9 +49,9 @@ extension Database {
         return SharedClock(at: found, table)
     }
 
-    /// Whose time may be a test's is decided by the database, to which only its owner gives such a clock. Customers of
-    /// the real world have no part in that: they would lose what they paid for or were given. Nor has a store of
-    /// the real world, for which credentials are refused where there is a test clock, too.
+    /// The database decides whether time may be a test's, and only its owner can give it such a clock.
+    /// Production customers never get one: they would lose what they paid for or were given. Nor do
+    /// production stores: with a test clock their credentials are refused, too.
     private func markForTests() throws(StartError) {
         do throws(LedgerError) {
             try TestClockTable(connection(role: nil)).mark(at: systemClock())
@@ -62,7 +62,7 @@ extension Database {
 }
 
 extension StartError {
-    /// Why a database gets no test clock; `nil` for another reason than its rules.
+    /// Why a database gets no test clock; `nil` if the reason is not in its rules.
     fileprivate init?(markingFor error: LedgerError) {
         guard case .postgres(let reason) = error else { return nil }
         let sentence: String

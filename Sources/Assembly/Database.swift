@@ -5,10 +5,10 @@ package import Postgres
 import PrivatePostgres
 package import Telemetry
 
-/// The database that the settings name: one of the operator's, or the private one.
+/// The database in the settings: an operator's, or the private one.
 ///
-/// Only commands that begin something may create the private one: for the others a folder without
-/// one is more likely misspelt than new.
+/// Only commands that begin something may create the private one: for the others, a missing folder
+/// is more likely misspelt than new.
 package struct Database: Sendable {
     let url: String
     let privatePostgres: PrivatePostgres?
@@ -41,19 +41,19 @@ package struct Database: Sendable {
 
     package var isPrivate: Bool { privatePostgres != nil }
 
-    /// To be called when the database is needed no more: a private one stops with its last user.
+    /// Call it when the database is no longer needed: a private one stops with its last user.
     package func leave() { privatePostgres?.leave() }
 
     package func connection(role: String?) -> ConnectionSettings {
         ConnectionSettings(url: url, role: role)
     }
 
-    /// With the rights that all work is done with.
+    /// The connection with the rights for all ordinary work.
     package var serviceConnection: ConnectionSettings {
         connection(role: LedgerSettings.serviceRole)
     }
 
-    /// For a process that does one thing at a time.
+    /// Settings for a process that does one thing at a time.
     package func modestSettings(clock: @escaping Clock) -> LedgerSettings {
         var settings = LedgerSettings(connection: serviceConnection, clock: clock)
         settings.machineClock = systemClock
@@ -64,8 +64,8 @@ package struct Database: Sendable {
         return settings
     }
 
-    /// Brings a private database's schema up to date, which has no administrator; a database
-    /// of the operator's must be right already.
+    /// Brings a private database's schema up to date, because it has no administrator; an
+    /// operator's database must be right already.
     package func prepareSchema(log: Log = .silent) throws(StartError) {
         try asking { () throws(LedgerError) in
             if isPrivate {
@@ -81,8 +81,8 @@ package struct Database: Sendable {
         }
     }
 
-    /// Says in the log where the schema, or who may do what in it, is not as this release makes it. Where the
-    /// database does not answer now, that is said by others.
+    /// Logs differences between the schema, or the rights in it, and what this release creates. If the
+    /// database does not answer now, other parts report that.
     package func tellDifferences(log: Log) {
         guard var connection = try? Connection.open(serviceConnection),
             let differences = try? connection.schemaDifferences()

@@ -1,8 +1,8 @@
 import Glibc
 
-/// Lets this process have that many descriptors open, or as many as the system allows, and gives what it
-/// may have then. Shells and service managers often begin with 1,024, fewer than the connections that
-/// are served; without one left, not even the database can be reached.
+/// Lets this process open that many descriptors, or as many as the system allows, and returns the new
+/// limit. Shells and service managers often set 1,024, fewer than the connections that are served;
+/// without a free one, not even the database can be reached.
 func allowDescriptors(_ wanted: Int) -> Int {
     var limit = rlimit()
     let resource = Int32(RLIMIT_NOFILE.rawValue)

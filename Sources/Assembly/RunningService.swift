@@ -11,7 +11,7 @@ package import Service
 import Telemetry
 import Threading
 
-/// A service that is up.
+/// A running service.
 package struct RunningService: Sendable {
     /// How long the drain may take before the process ends anyway.
     private static let drainMilliseconds: Int64 = 10_000
@@ -23,7 +23,7 @@ package struct RunningService: Sendable {
     private let isStopping: Monitor<Bool>
     private let log: Log
 
-    /// `stop` is called when the service cannot go on; its starter then stops it.
+    /// `stop` is called when the service cannot continue; its starter then stops it.
     package init(
         _ settings: ServiceSettings, _ database: Database, testClock: SharedClock?,
         _ outside: Outside, stop: @escaping @Sendable () -> Void
@@ -87,14 +87,14 @@ package struct RunningService: Sendable {
             with: MemoryReader(Interest(), begin: hurry) { events in
                 if events.contains(where: \.stream.isOfProject) { hurry() }
             })
-        // Before the service says that it is up.
+        // Before the service reports that it is up.
         watch.look()
         try? parts.keys.reload()
         try? parts.submissions.apps.reload()
         runner.start()
     }
 
-    /// Why it could not go on; `nil` while it can.
+    /// Why it could not continue; `nil` while it can.
     package var end: StartError? {
         foreignClock.instant.map(StartError.testClockUnnamed)
     }
@@ -103,7 +103,7 @@ package struct RunningService: Sendable {
         log.info("stopping")
         isStopping.change { $0 = true }
         runner.stop()
-        // Who waits for something to happen is answered, or the drain would wait for them.
+        // Waiting calls are answered now, or the drain would wait for them.
         parts.feed.stop()
         parts.live.store.close()
         let deadline = monotonicMilliseconds() + RunningService.drainMilliseconds
@@ -120,7 +120,7 @@ package struct RunningService: Sendable {
 }
 
 extension Parts {
-    /// Every job of a service: the given ones, and the ones that need no more than the parts.
+    /// Every job of a service: the given ones, and those that need only the parts.
     fileprivate func runner(of jobs: [Job], _ outside: Outside) -> Runner {
         let (ledger, ports) = (live.ledger, live.useCases.ports)
         let intake = IntakeJobs(submissions, log: outside.log, metrics: outside.metrics)
@@ -144,7 +144,7 @@ extension Parts {
 }
 
 extension ServiceSettings {
-    /// What reconciles every project, where that is this service's.
+    /// The job that reconciles every project, if it is this service's.
     fileprivate func nightly(_ parts: Parts, _ log: Log) -> Job? {
         let live = parts.live
         return reconcileAt.map { time in
@@ -161,7 +161,7 @@ extension SharedClock {
 }
 
 extension DatabaseWatch {
-    /// What keeps the service from answering as it should: something of its own, or the database.
+    /// What keeps the service from answering normally: a reason of its own, or the database.
     fileprivate func obstacles(beside own: String?) -> [Obstacle] {
         if let own { return [Obstacle(own)] }
         return (obstacle.map { [Obstacle($0)] } ?? [])

@@ -6,15 +6,16 @@ import JSON
 package import Ledger
 
 extension LogMemory {
-    /// A file for each database that a log was seen in, in a folder of the data folder that services share.
-    /// Commands look there, and write nothing, also not into the database: the files belong to the user who serves.
+    /// A file for each database that has a log, in a folder of the data folder that services share. Commands
+    /// only look there and write nothing, not even into the database: the files belong to the user who
+    /// serves.
     package static func files(in dataFolder: String, areKept: Bool) -> LogMemory {
         let folder = "\(dataFolder)/seen"
         return LogMemory(
             recall: { root, server throws(NotRecalled) in
                 do throws(NotRecalled) {
                     let file = SeenLogFile(folder: folder, root: root, of: server)
-                    // A log that is found in another database was brought there, from a backup maybe.
+                    // A log found in another database was brought there, perhaps from a backup.
                     if let seen = try file.read() { return seen }
                     return try file.latestElsewhere?.read()
                 } catch {
@@ -51,10 +52,10 @@ private struct SeenLogFile {
     private let folder: String
     private let root: Digest32
     private let path: String
-    /// What was seen since the file was synced. A machine that loses its power may spoil it.
+    /// What was seen since the file was synced. A power failure may spoil it.
     private var recent: String { "\(path).recent" }
 
-    /// Where it is not known which database it is, all that are not known have one.
+    /// Unidentified databases share one file.
     init(folder: String, root: Digest32, of server: ServerIdentity?) {
         let place = server.map {
             "-\(SHA256.digest(Array("\($0.system) \($0.database)".utf8)).hex.prefix(16))"
@@ -71,7 +72,7 @@ private struct SeenLogFile {
 
     private static func name(of root: Digest32) -> String { String(root.hex.prefix(32)) }
 
-    /// That of another database in which the same log was seen last.
+    /// The file of another database in which the same log was seen last.
     var latestElsewhere: SeenLogFile? {
         let names = (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
         let files = names.filter {
@@ -86,7 +87,7 @@ private struct SeenLogFile {
         return attributes?[.modificationDate] as? Date ?? .distantPast
     }
 
-    /// What is in it and what was seen since; `nil` where there is none.
+    /// The file's content and what was seen since; `nil` if there is none.
     func read() throws(LogMemory.NotRecalled) -> SeenLog? {
         guard var seen = try read(path) else { return nil }
         if let recent = try? read(recent) { seen.merge(recent) }
@@ -112,9 +113,9 @@ private struct SeenLogFile {
         return seen
     }
 
-    /// Adds what this process has seen to what others have. A process that is killed during this leaves
-    /// all as it was; a machine that loses its power leaves what was synced. What others have seen is
-    /// overwritten only where it cannot be read and was given up.
+    /// Adds what this process has seen to what others have. A process killed during this leaves
+    /// everything as it was; a power failure leaves what was synced. Others' records are overwritten
+    /// only if they are unreadable and were given up.
     func merge(_ seen: SeenLog, with care: LogMemory.Care) throws(NotWritten) {
         do {
             try FileManager.default.createDirectory(
@@ -134,7 +135,8 @@ private struct SeenLogFile {
             if care != .overwriting { throw NotWritten(error) }
         }
         try write(merged, to: care == .quick ? recent : path, isSynced: care != .quick)
-        // All of it is in the file now. Left behind, it would outlive a file that is taken away.
+        // All of it is now in the main file. If it stayed, it would outlive a main file that is
+        // removed.
         if care != .quick { unlink(recent) }
     }
 

@@ -2,7 +2,7 @@ import API
 import HTTPServer
 import Telemetry
 
-/// What serves the API, and what serves those who run Deed where that is apart.
+/// The API's server, and the operators' server if that is separate.
 struct Servers: Sendable {
     private let server: Server
     private let operations: Server?
@@ -28,7 +28,7 @@ struct Servers: Sendable {
     var port: UInt16 { server.port }
     var operationsPort: UInt16? { operations?.port }
 
-    /// The one for operations goes on to the end.
+    /// The operations server keeps serving to the end.
     func drain(milliseconds: Int64) -> Bool {
         let isDrained = server.drain(milliseconds: milliseconds)
         operations?.drain(milliseconds: 1000)

@@ -17,28 +17,29 @@ package struct Settings: Sendable {
     }
 }
 
-/// How large a service is, and where it listens.
+/// A service's size, and its addresses.
 package struct ServiceSettings: Sendable {
-    /// What is open besides connections of clients whom it serves and of its own to the database.
+    /// Descriptors besides those of clients' connections and of its own to the database.
     private static let otherDescriptors = 256
 
     package var server = ServerSettings()
-    /// Of the server for those who run Deed; `nil` unless it has an address of its own.
+    /// The operators' server; `nil` unless it has its own address.
     package var operations: ServerSettings?
     package var answerBytes = 256 << 20
     package var staleMilliseconds: Int64 = 60_000
-    /// When every project is reconciled once a day; `nil` where something else sees to that.
+    /// When every project is reconciled each day; `nil` if something else does that.
     private(set) var reconcileAt: TimeOfDay?
 
     package init() {}
 
-    /// False unless the text is a time, as in `03:00`.
+    /// False unless the text is a time, such as `03:00`.
     package mutating func reconcile(at text: String) -> Bool {
         reconcileAt = TimeOfDay(text)
         return reconcileAt != nil
     }
 
-    /// Takes the addresses, before anything is made for a service that will not be: another process may have them.
+    /// Claims the addresses before anything is made for a service that cannot start: another process may have
+    /// them.
     package mutating func claimAddresses() throws(StartError) {
         do throws(ServerError) {
             try server.claimAddress()
@@ -48,7 +49,7 @@ package struct ServiceSettings: Sendable {
         }
     }
 
-    /// Serves no more connections than there are descriptors for: the rest of the service needs some.
+    /// Limits connections to the available descriptors: the rest of the service needs some.
     package mutating func fitDescriptors(log: Log) {
         let others = ServiceSettings.otherDescriptors
         let wanted = server.connections + others + (operations?.connections ?? 0)

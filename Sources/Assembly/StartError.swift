@@ -1,15 +1,15 @@
 import Ledger
 import Postgres
 
-/// Why a service, or what a command works with, cannot be had.
+/// Why a service, or something that a command needs, is unavailable.
 package enum StartError: Error, Hashable, Sendable {
-    /// It is as it should be, and not for this.
+    /// It works as intended, but not for this.
     case refused(code: String, sentence: String)
     case fault(String)
 }
 
 extension LedgerError {
-    /// What it is for programs, where it is no fault.
+    /// The refusal's code for programs, if it is no fault.
     package var refusalCode: String? {
         if case .schemaUnreleased = self { "schema_unreleased" } else { nil }
     }
@@ -19,8 +19,8 @@ extension LedgerError {
         guard case .postgres(let error) = self, !error.serverMessage.isEmpty else {
             return description
         }
-        // 42501: the login lacks the privilege, most likely that of being the service. Where it may not even
-        // connect, PostgreSQL says that in words.
+        // 42501: the login lacks the privilege, most likely membership in the service's role. If it may not
+        // even connect, PostgreSQL says so in words.
         let isRefused =
             error.sqlState == "42501"
             || error.serverMessage.contains("permission denied for database")
@@ -31,7 +31,7 @@ extension LedgerError {
     }
 }
 
-/// Asks the ledger at a start; what it throws ends that.
+/// Asks the ledger during a start; what it throws ends the start.
 func asking<Answer>(_ body: () throws(LedgerError) -> Answer) throws(StartError) -> Answer {
     do throws(LedgerError) {
         return try body()

@@ -1,10 +1,10 @@
 package import Core
 
-/// Something that is not as the log, or what follows from it, must be.
+/// Something that violates the log's rules, or differs from what follows from the log.
 package struct AuditFinding: Hashable, Sendable, CustomStringConvertible {
-    /// The table, as in `deed.events`.
+    /// The table, such as `deed.events`.
     package let table: String
-    /// What tells the row from all others of its table: `17:48213` of an event.
+    /// The row's identity within its table: `17:48213` for an event.
     package let row: String
     package let shard: Shard?
     package let column: String
@@ -23,21 +23,21 @@ package struct AuditFinding: Hashable, Sendable, CustomStringConvertible {
         self.found = found
     }
 
-    /// About an event.
+    /// A finding about an event.
     package init(at position: Position, column: String, expected: String, found: String) {
         self.init(
             "deed.events", "\(position)", shard: position.shard, column: column,
             expected: expected, found: found)
     }
 
-    /// About where a shard says that it ends.
+    /// A finding about where a shard says that it ends.
     package init(head shard: Shard, column: String, expected: String, found: String) {
         self.init(
             "deed.shards", "\(shard.number)", shard: shard, column: column, expected: expected,
             found: found)
     }
 
-    /// About kept evidence.
+    /// A finding about kept evidence.
     package init(evidence digest: [UInt8], column: String, expected: String, found: String) {
         self.init(
             "deed.evidence", digest.hexDigits, column: column, expected: expected, found: found)
@@ -48,7 +48,7 @@ package struct AuditFinding: Hashable, Sendable, CustomStringConvertible {
     }
 }
 
-/// The first findings, and how many there are.
+/// The first findings, and their total.
 package struct AuditFindings: Sendable {
     package static let listLimit = 100
 
@@ -70,14 +70,14 @@ package struct AuditFindings: Sendable {
         count += others.count - others.listed.count
     }
 
-    /// Adds the first of some findings, of which there are `total`.
+    /// Adds the first of `total` findings.
     package mutating func add(_ first: [AuditFinding], of total: Int) {
         for finding in first { add(finding) }
         count += max(0, total - first.count)
     }
 }
 
-/// What was put into a row must not steer the terminal on which it is shown.
+/// Text in a row must not control the terminal that shows it.
 private func escaped(_ text: String) -> String {
     text.unicodeScalars.reduce(into: "") { shown, scalar in
         switch scalar.properties.generalCategory {

@@ -1,8 +1,8 @@
 package import Core
 
-/// Evidence as it lies in its table, perhaps damaged.
+/// Evidence as stored in its table, perhaps damaged.
 package struct FiledEvidence: Sendable {
-    /// The verdict on evidence that counts.
+    /// The verdict on valid evidence.
     package static let believed = "believed"
 
     package let digest: [UInt8]
@@ -13,9 +13,9 @@ package struct FiledEvidence: Sendable {
     package let signedAt: Instant
     package let firstSeenAt: Instant
     package let verdict: String
-    /// `nil` where no more than the digest is kept.
+    /// `nil` if only the digest is stored.
     package let content: [UInt8]?
-    /// In the order in which they go back; one that is missing is empty.
+    /// In the order in which they are put back; a missing one is empty.
     package let certificates: [[UInt8]]
     /// Whether the columns still hold what was written.
     package let isSealed: Bool
@@ -45,7 +45,7 @@ package struct RestingEvent: Sendable {
     package let project: String
     package let environment: String
     package let type: String
-    /// The evidence that it names; `nil` where it should name some and does not.
+    /// The evidence that it names; `nil` if it should name some and does not.
     package let digest: [UInt8]?
     /// What the evidence must state for the event to be true.
     package let facts: Facts
@@ -73,7 +73,7 @@ package enum FactSubject: Hashable, Sendable {
 }
 
 extension Facts {
-    /// What each of them is about.
+    /// The subject of each fact.
     package var subjects: Set<FactSubject> {
         var subjects = Set(transactions.map { FactSubject.transaction($0.app, $0.transaction) })
         subjects.formUnion(renewals.map { .renewal($0.app, $0.purchase) })
@@ -83,8 +83,8 @@ extension Facts {
         return subjects
     }
 
-    /// Whether evidence that states these explains what an event told, word for word, whichever way the
-    /// evidence came.
+    /// Whether evidence with these facts explains an event word for word, in whatever form the evidence
+    /// came.
     package func explain(_ event: Facts) -> Bool {
         let (told, stated) = (event.unranked, unranked)
         return told.transactions.allSatisfy(stated.transactions.contains)
@@ -125,17 +125,17 @@ extension Event {
     }
 }
 
-/// What came of proving kept evidence again, from nothing but what is kept of it.
+/// The result of proving stored evidence again from nothing but its stored form.
 package enum EvidenceProof: Sendable {
     case proven(ProvenAgain)
-    /// No more than its digest is kept: there is nothing to prove.
+    /// Only its digest is stored: there is nothing to prove.
     case digestOnly
-    /// What is kept is not what was believed.
+    /// The stored form is not what was believed.
     case damaged
     case refused(sentence: String)
 }
 
-/// What evidence states that was proven again.
+/// What newly proven evidence states.
 package struct ProvenAgain: Sendable {
     package let kind: EvidenceKind
     package let app: AppID?

@@ -1,6 +1,6 @@
 import Glibc
 
-/// What can be run; each is one function in a file of its own, and gives the exit code.
+/// The available benchmarks; each is one function in its own file, and returns the exit code.
 private struct Bench: Sendable {
     let name: String
     let usage: String
@@ -29,7 +29,7 @@ private struct Bench: Sendable {
     ]
 }
 
-/// Runs the subcommand that the arguments name; gives the exit code.
+/// Runs the subcommand that the arguments name; returns the exit code.
 func runBench(_ arguments: [String]) -> Int32 {
     guard let bench = Bench.all.first(where: { $0.name == arguments.first }) else {
         complain("usage:")
@@ -52,7 +52,7 @@ struct BenchOptions {
 
     subscript(name: String) -> String? { values[name] }
 
-    /// The content of the file that the option names.
+    /// The content of the named file.
     func content(of name: String) -> [UInt8]? {
         guard let file = fopen(values[name] ?? "", "r") else { return nil }
         defer { fclose(file) }
@@ -67,7 +67,8 @@ func complain(_ text: String) {
     write(STDERR_FILENO, line, line.count)
 }
 
-/// Keeps the signals that end the process for `waitForEnd`. A server calls this before it starts a thread.
+/// Holds back the signals that end the process for `waitForEnd`. A server calls this before it starts a
+/// thread.
 func holdEndSignals() {
     var signals = endSignals()
     pthread_sigmask(Int32(SIG_BLOCK), &signals, nil)

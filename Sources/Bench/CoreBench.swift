@@ -1,8 +1,8 @@
 import Core
 import JSON
 
-/// Measures the rules alone: no IO, one thread. The best of several rounds counts, because whatever
-/// else the machine does can only add to the time.
+/// Measures only the rules: no IO, one thread. The best of several rounds counts, because other
+/// work on the machine can only add to the time.
 func benchCore(json: Bool) -> Int32 {
     let customer = LongCustomer()
     let figures = [customer.measureDerivation(), customer.measureFold()]
@@ -14,7 +14,7 @@ func benchCore(json: Bool) -> Int32 {
     return figures.allSatisfy(\.isMet) ? 0 : 1
 }
 
-/// One measured thing and the bar that it has to reach.
+/// A measurement and the bar that it has to reach.
 struct Figure {
     let name: String
     let value: Double

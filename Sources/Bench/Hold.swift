@@ -1,7 +1,7 @@
 import Glibc
 
-/// Holds connections open, for loads of clients that come to no end: silent ones, or ones that send a
-/// body one byte a second. Opens new ones for those that were closed.
+/// Holds connections open, for loads of endless clients: silent ones, or ones that send a body one
+/// byte a second. Replaces closed connections.
 func holdConnections(_ options: BenchOptions) -> Int32 {
     guard let port = options["--port"].flatMap(UInt16.init),
         let count = options["--connections"].flatMap(Int.init),

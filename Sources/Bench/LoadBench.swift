@@ -4,12 +4,12 @@ import Ledger
 import Postgres
 import Telemetry
 
-/// Writes the log of many customers with a grant each, and the rows that are projected from it, as text
-/// for COPY, into three files that may be pipes; behind them, the statement that moves the heads.
+/// Writes the log of many customers with one grant each, and the projected rows, as text for COPY, into
+/// three files that may be pipes; then the statement that moves the heads.
 ///
 /// Customers are named `reader-0`, `reader-1` and so on. The first `--due` grants end at `--ends`, the
-/// next `--later` a second after it; of the others every second one goes on for two years, and the rest
-/// for ever.
+/// next `--later` a second after it; of the others, every second one lasts two years, and the rest
+/// never end.
 func loadCustomers(_ options: BenchOptions) -> Int32 {
     guard let url = getenv("DEED_DATABASE_URL").map({ unsafe String(cString: $0) }),
         let count = options["--customers"].flatMap(Int.init),
@@ -54,14 +54,14 @@ func loadCustomers(_ options: BenchOptions) -> Int32 {
     }
 }
 
-/// The reader of the rows ended before it had all of them.
+/// The reader of the rows ended early.
 private struct Unwritten: Error {}
 
 private func write(_ text: String, to file: UnsafeMutablePointer<FILE>) throws {
     guard fputs(text, file) >= 0 else { throw Unwritten() }
 }
 
-/// Which grant a customer gets, by the customer's number.
+/// The grant of a customer, by the customer's number.
 private struct LoadedGrant {
     static let page = 5000
     private static let years: Int64 = 2 * 365 * 86_400_000

@@ -4,8 +4,8 @@ import JSON
 import Minting
 
 /// Writes what a store would sign about many sales: `root.pem` to trust, and a line for each
-/// transaction and each notification without the header that all of them share, `header`. For loads
-/// whose cost must not be that of signing.
+/// transaction and each notification without their common header, `header`. For loads that must not
+/// include the cost of signing.
 func mintEvidence(_ options: BenchOptions) -> Int32 {
     guard let folder = options["--folder"], let count = options["--count"].flatMap(Int.init) else {
         complain("mint needs --folder and --count")
@@ -40,8 +40,8 @@ private func notification(_ number: Int, _ chain: MintedChain) -> String {
 }
 
 extension MintedChain {
-    /// The end of a header that names this chain, in base64, behind a beginning of whole triples of bytes:
-    /// with another beginning each time, it is a header that Deed has not seen.
+    /// The end of a header that names this chain, in base64. It follows a beginning of whole triples of
+    /// bytes; each new beginning makes a header that Deed has not seen.
     fileprivate var headerEnd: String {
         Array(SignedJSONPlan(.object(JSONObject()), chain: self).header.bytes.dropFirst())
             .base64URL

@@ -5,8 +5,8 @@ import Glibc
 import JSON
 import Minting
 
-/// Measures verification on one thread with a warm chain against OpenSSL's own speed for the same
-/// kind of signature, in rounds that take turns; the best round of each counts.
+/// Measures verification on one thread with a warm chain, against OpenSSL's own speed for the same
+/// kind of signature, in alternating rounds; the best round of each counts.
 func benchVerify(json: Bool) -> Int32 {
     guard let bench = VerifyBench() else {
         complain("deed-bench verify: the minted roots cannot be read")
@@ -16,7 +16,7 @@ func benchVerify(json: Bool) -> Int32 {
     func keep(_ name: String, _ rate: Double?) {
         if let rate { best[name] = max(best[name] ?? 0, rate) }
     }
-    // Many short rounds: a neighbour who slows one side down then slows the other down as well.
+    // Many short rounds, so that other work slows down both sides alike.
     for _ in 0..<8 {
         keep("ecdsap256", openSSLVerifications("ecdsap256", pattern: "(nistp256)"))
         keep("verify.jws", bench.rate(bench.transaction, .signedTransaction))
@@ -60,8 +60,8 @@ private struct VerifyBench {
         largeReceipt = plan.bytes
     }
 
-    /// Verifications in a second of this thread's own time, decoding included. `openssl speed` counts
-    /// so too; what else runs on the machine then disturbs neither.
+    /// Verifications per second of this thread's own time, including decoding. `openssl speed`
+    /// measures the same way, so other work on the machine disturbs neither.
     func rate(_ bytes: [UInt8], _ kind: EvidenceKind) -> Double? {
         guard (try? verifier.verify(bytes, as: kind, on: terms)) != nil else { return nil }
         let start = threadMicroseconds()
@@ -122,7 +122,7 @@ private struct VerifyFigure {
     }
 }
 
-/// The verifications in a second that `openssl speed` measures.
+/// The verifications per second that `openssl speed` measures.
 private func openSSLVerifications(_ algorithm: String, pattern: String) -> Double? {
     guard let pipe = popen("openssl speed -seconds 1 \(algorithm) 2>/dev/null", "r") else {
         return nil

@@ -1,12 +1,12 @@
 import Core
 import JSON
 
-/// Walks a catalog file and notes everything that is wrong instead of stopping at the first.
+/// Reads a catalog file and notes every problem instead of stopping at the first.
 struct CatalogReader {
     var draft = CatalogDraft()
     private(set) var warnings: [CatalogProblem] = []
-    /// The catalog in whose place this one is to come; `nil` when it is read from the log, where members
-    /// that are not known are passed over and ids are as they are.
+    /// The catalog to be replaced; `nil` when reading from the log, where unknown members are skipped
+    /// and ids are accepted as they are.
     private let old: Catalog?
 
     init(after old: Catalog?) {
@@ -65,7 +65,7 @@ struct CatalogReader {
                 isFamilyShared: isFamilyShared))
     }
 
-    /// The terms, with something in place of what could not be read so that the rest is checked too.
+    /// The terms, with substitutes for unreadable parts so that the rest is checked too.
     private mutating func readTerms(
         _ object: JSONObject, _ kind: ProductKind, at path: String
     ) -> (terms: Product.Terms, isWhole: Bool) {
@@ -169,7 +169,7 @@ extension CatalogReader {
         return nil
     }
 
-    /// The entries of an array with their paths; none when there is no such member.
+    /// The entries of an array with their paths; none if the member is missing.
     private mutating func entries(_ object: JSONObject, _ name: String) -> [(String, JSON)] {
         guard let json = object[name] else { return [] }
         guard let array = json.array else {
@@ -213,7 +213,7 @@ extension CatalogReader {
         return wholeNumber(json, in: 1...Int64.max, at: "\(path).\(name)") ?? fallback
     }
 
-    /// The range is for the sentence: whether a number of 64 bits lies in it is validated with the rest.
+    /// The range is for the message: the validation checks whether a 64-bit number lies in it.
     private mutating func wholeNumber(
         _ json: JSON, in range: ClosedRange<Int64>, at path: String
     ) -> Int64? {
@@ -240,7 +240,7 @@ extension CatalogReader {
         return fallback
     }
 
-    /// One of a few words; the fallback when the member is not there, if there is a fallback.
+    /// One of a few words; the fallback if the member is missing and there is one.
     private mutating func readChoice<Choice: RawRepresentable & CaseIterable>(
         _ object: JSONObject, _ name: String, of type: Choice.Type, at path: String,
         else fallback: Choice?

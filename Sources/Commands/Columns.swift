@@ -1,17 +1,17 @@
-/// Text as a terminal shows it: some letters take two columns, and some none. Terminals differ in what
-/// they make of pictures that are joined of several; here such a one is one picture.
+/// Text as a terminal shows it: some letters take two columns, and some none. Terminals differ about
+/// joined pictures; here a joined picture counts as one.
 extension String {
     package var columns: Int {
         if utf8.allSatisfy({ $0 < 0x80 }) { return utf8.count }
         return reduce(0) { $0 + $1.columns }
     }
 
-    /// The text with spaces after it, up to that many columns.
+    /// The text padded with spaces to that many columns.
     package func padded(to width: Int) -> String {
         self + String(repeating: " ", count: max(0, width - columns))
     }
 
-    /// As much of the text as fits into that many columns, with a mark where something is left out.
+    /// As much of the text as fits into that many columns, with a mark if something is left out.
     package func cut(to width: Int) -> String {
         if columns <= width { return self }
         var (text, taken) = ("", 0)
@@ -29,7 +29,7 @@ extension Character {
         isPicture ? 2 : unicodeScalars.reduce(0) { $0 + $1.columns }
     }
 
-    /// One that is a picture by itself, or asked to be one by what follows it.
+    /// A picture by itself, or because of the character after it.
     private var isPicture: Bool {
         guard let first = unicodeScalars.first?.properties else { return false }
         return first.isEmojiPresentation
@@ -40,11 +40,11 @@ extension Character {
 extension Unicode.Scalar {
     fileprivate var columns: Int {
         switch value {
-        // A soft hyphen shows.
+        // A soft hyphen is visible.
         case 0xAD: return 1
-        // Vowels and ends of Korean syllables stand on their beginning.
+        // Korean vowels and final consonants combine with the letter before them.
         case 0x1160...0x11FF: return 0
-        // The scripts of East Asia, and their forms of other letters.
+        // The scripts of East Asia, and wide forms of other letters.
         case 0x1100...0x115F, 0x2329...0x232A, 0x2E80...0x303E, 0x3041...0x4DBF,
             0x4E00...0xA4CF, 0xA960...0xA97F, 0xAC00...0xD7A3, 0xF900...0xFAFF,
             0xFE30...0xFE6F, 0xFF01...0xFF60, 0xFFE0...0xFFE6, 0x17000...0x18DFF,

@@ -1,12 +1,12 @@
-/// What the command line says of one command: enough to parse it, to run it and to explain it.
+/// The description of one command: enough to parse it, to run it and to explain it.
 package struct CommandSpec: Sendable {
     /// `["project", "create"]`
     package let path: [String]
     let summary: String
-    /// The values that stand without a flag, in their order.
+    /// The values without a flag, in order.
     let positionals: [Positional]
     let options: [Option]
-    /// Whether it changes nothing in the database: then it follows a test clock unasked.
+    /// Whether it changes nothing in the database: then it follows a test clock automatically.
     package let onlyReads: Bool
     let example: String
     let run: @Sendable (Invocation) throws(CommandEnd) -> Void
@@ -32,7 +32,7 @@ package struct Positional: Sendable {
     let name: String
     let help: String
     let isRequired: Bool
-    /// Whether it may stand there more than once; only the last one can.
+    /// Whether it may be repeated; only the last one can.
     let isRepeated: Bool
 
     package init(name: String, help: String, isRequired: Bool = true, isRepeated: Bool = false) {
@@ -43,17 +43,17 @@ package struct Positional: Sendable {
     }
 }
 
-/// A flag with a value, or without one when it names none.
+/// A flag with a value, or without one if it names none.
 package struct Option: Sendable {
     package let name: String
     let valueName: String?
     let help: String
     var isRequired = false
-    /// Whether a variable of the program's name and its own gives its value where the flag does not.
+    /// Whether an environment variable, named after the program and the flag, supplies a missing value.
     var isSetting = false
     var fallback: String?
 
-    /// As in `DEED_DATA_DIR`.
+    /// Such as `DEED_DATA_DIR`.
     func variable(of program: String) -> String {
         "\(program)_\(name)".uppercased().replacing("-", with: "_")
     }
@@ -62,7 +62,7 @@ package struct Option: Sendable {
         Option(name: name, valueName: nil, help: help)
     }
 
-    /// A flag that the variable sets, too: with 1 or true.
+    /// A flag that the variable sets, too, with 1 or true.
     package static func switchSetting(_ name: String, _ help: String) -> Option {
         Option(name: name, valueName: nil, help: help, isSetting: true)
     }
@@ -86,7 +86,7 @@ extension Option {
     package static let json = flag("json", "print JSON instead of text")
 }
 
-/// How a command ended that did not do what it was asked, by its exit code.
+/// How a failed command ended, by its exit code.
 package enum CommandEnd: Error {
     case refused(code: String, sentence: String)
     case usage(String)

@@ -4,18 +4,18 @@ enum Shell: String, CaseIterable {
 }
 
 extension Program {
-    /// What a shell reads to complete this program's commands and flags.
+    /// The script with which a shell completes this program's commands and flags.
     func completion(for shell: Shell) -> String {
         switch shell {
         case .bash: bashFunction
-        // zsh reads what is written for bash.
+        // zsh reads bash's format.
         case .zsh:
             "#compdef \(name)\nautoload -U +X bashcompinit && bashcompinit\n" + bashFunction
         case .fish: commands.map(fishLines).joined(separator: "\n")
         }
     }
 
-    /// Offers the next word of a command's name, and behind a whole name its flags.
+    /// Suggests the next word of a command's name, and after a complete name its flags.
     private var bashFunction: String {
         let cases = commands.map { spec in
             "        '\(spec.name)') flags='\(flags(of: spec))' ;;"

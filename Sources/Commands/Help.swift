@@ -42,7 +42,7 @@ extension Program {
         return "\(name) \(spec.name)\(values.joined()) [--flags]"
     }
 
-    /// What may stand behind a command, and what each means.
+    /// The possible arguments of a command, and their meanings.
     func rows(of spec: CommandSpec) -> [(name: String, help: String)] {
         spec.positionals.map { ($0.name, $0.help) }
             + (spec.options + [.help]).map { ($0.usage, details(of: $0)) }

@@ -1,20 +1,19 @@
 package import Core
 package import JSON
 
-/// A command as it was called, its flags read.
+/// An invoked command with its parsed flags.
 package struct Invocation: Sendable {
     package let spec: CommandSpec
     private let program: String
     private var values: [String: String] = [:]
     private var flags: Set<String> = []
-    /// Those of the flags that stand on the command line and not in a variable.
+    /// The flags on the command line, without those from variables.
     private var writtenFlags: Set<String> = []
     private var positionals: [String] = []
-    /// The first thing that was wrong. What follows it is read all the same: it may ask for help,
-    /// or for JSON.
+    /// The first mistake. The rest is still read: it may ask for help, or for JSON.
     private var mistake: CommandEnd?
 
-    /// Reads the arguments behind the command's name; settings fall back to the variables.
+    /// Reads the arguments after the command's name; settings fall back to the variables.
     package init(
         _ spec: CommandSpec, _ arguments: [String], of program: String = "deed",
         variables: [String: String]
@@ -22,7 +21,7 @@ package struct Invocation: Sendable {
         self.spec = spec
         self.program = program
         var rest = arguments[...]
-        // Behind two dashes alone, nothing is a flag.
+        // After a lone `--`, nothing is a flag.
         var isPlain = false
         while let argument = rest.popFirst() {
             do throws(CommandEnd) {
@@ -57,7 +56,7 @@ package struct Invocation: Sendable {
         }
     }
 
-    /// Throws unless the arguments are a call of the command.
+    /// Throws unless the arguments are a valid call of the command.
     package func validate() throws(CommandEnd) {
         if let mistake { throw mistake }
         for option in spec.options where option.isRequired && values[option.name] == nil {
@@ -115,7 +114,7 @@ package struct Invocation: Sendable {
         }
     }
 
-    /// A usage error that says where help is.
+    /// A usage error that names the help.
     package func usage(_ sentence: String) -> CommandEnd {
         .usage("\(sentence); see: \(program) \(spec.name) --help")
     }
@@ -126,12 +125,12 @@ extension Invocation {
 
     package func has(_ flag: String) -> Bool { flags.contains(flag) }
 
-    /// Whether the command line has the flag. A variable may be older than the wish.
+    /// Whether the command line itself has the flag. A variable may be left over from earlier.
     package func isWritten(_ flag: String) -> Bool { writtenFlags.contains(flag) }
 
     package subscript(name: String) -> String? { values[name] }
 
-    /// All that stands without a flag.
+    /// All arguments without a flag.
     package var allPositionals: [String] { positionals }
 
     package func positional(_ index: Int) -> String? {
@@ -195,7 +194,7 @@ extension Invocation {
         return number
     }
 
-    /// Prints the answer: the JSON when that was wanted, else the text.
+    /// Prints the answer: as JSON if requested, otherwise as text.
     package func show(_ json: JSON, text: String) {
         printText(isJSON ? json.text : text.withVisibleDirections)
     }

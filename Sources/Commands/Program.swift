@@ -6,7 +6,7 @@ import JSON
 package struct Program: Sendable {
     let name: String
     let purpose: String
-    /// What one should know of all commands.
+    /// Notes about all commands.
     let notes: String
     var version: String { "\(name) \(Build.text)" }
     let commands: [CommandSpec]
@@ -20,9 +20,9 @@ package struct Program: Sendable {
         self.commands = commands
     }
 
-    /// Runs the command that the arguments call; `whenRead` comes between reading them and that.
+    /// Runs the command in the arguments; calls `whenRead` after parsing them.
     package func run(_ words: [String], whenRead: () -> Void = {}) -> Int32 {
-        // A reader that goes away, as in `deed status | head -1`, is not a reason to die noisily.
+        // A reader that goes away, as in `deed status | head -1`, is no reason for an error.
         signal(SIGPIPE, SIG_IGN)
         let arguments = words.first == "help" ? words.dropFirst() + ["--help"] : words
         var isJSON = arguments.contains("--json")
@@ -49,14 +49,14 @@ package struct Program: Sendable {
         }
     }
 
-    /// Swift puts the same sign in place of all bytes that are none: two names would be one.
+    /// Swift replaces all invalid bytes with the same character: two names would become one.
     private static var areArgumentsText: Bool {
         (0..<Int(CommandLine.argc)).allSatisfy { place in
             CommandLine.unsafeArgv[place].map { String(validatingCString: $0) != nil } ?? true
         }
     }
 
-    /// What every program says of itself without a command of its own.
+    /// The program's own answers, such as its version.
     private func answer(_ arguments: [String]) throws(CommandEnd) -> String? {
         switch (arguments.first, arguments.count) {
         case ("--version", 1): return version
@@ -71,7 +71,7 @@ package struct Program: Sendable {
         }
     }
 
-    /// The command that the first words name; `nil` where what was wanted has been given.
+    /// The command that the first words name; `nil` if the request is already answered.
     private func find(_ arguments: [String]) throws(CommandEnd) -> CommandSpec? {
         if let answer = try answer(arguments) {
             printText(answer)

@@ -1,17 +1,17 @@
 import Glibc
 import Synchronization
 
-/// Waits for SIGTERM, SIGINT or SIGHUP. Another one after a second ends the process immediately; sooner
-/// than that it is the same wish, sent to the group and to the process.
+/// Waits for SIGTERM, SIGINT or SIGHUP. Another one after a second ends the process immediately; an
+/// earlier one is the same request, sent to both the group and the process.
 package enum StopSignal {
-    /// Read and write end of the pipe through which the handler wakes the waiter.
+    /// Read and write end of the pipe by which the handler wakes the waiter.
     private static let pipeEnds: (read: Int32, write: Int32) = {
         var ends: [Int32] = [0, 0]
         precondition(pipe(&ends) == 0, "no pipe can be made: no file descriptor is free")
         for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
         return (ends[0], ends[1])
     }()
-    /// In seconds of the clock that only moves forward; 0 before the first signal.
+    /// In seconds of the monotonic clock; 0 before the first signal.
     fileprivate static let stoppingSince = Atomic(0)
 
     package static func install() {
@@ -31,7 +31,8 @@ package enum StopSignal {
         while read(pipeEnds.read, &byte, 1) < 0, errno == EINTR {}
     }
 
-    /// Waits for at most that long, and says whether it is time to stop; so does every later wait.
+    /// Waits for at most that long, and returns whether it is time to stop; every later wait then
+    /// returns the same.
     package static func wait(milliseconds: Int) -> Bool {
         var ends = [pollfd(fd: pipeEnds.read, events: Int16(POLLIN), revents: 0)]
         return poll(&ends, 1, Int32(milliseconds)) > 0
@@ -44,7 +45,7 @@ package enum StopSignal {
     }
 }
 
-/// Only calls that are safe while any code is interrupted.
+/// Only calls that are safe in a signal handler.
 private func stopRequested(_: Int32) {
     var time = timespec()
     clock_gettime(CLOCK_MONOTONIC, &time)

@@ -2,22 +2,22 @@ import Core
 import Glibc
 import Threading
 
-/// Prints to standard output, with a line end.
+/// Prints a line to standard output.
 package func printText(_ text: String) {
     write(text + "\n", to: STDOUT_FILENO)
 }
 
-/// Prints to standard error, with a line end, in one piece.
+/// Prints a line to standard error in one piece.
 package func printError(_ text: String) {
     write(text + "\n", to: STDERR_FILENO)
 }
 
-/// A line on the terminal that the next one replaces; nothing if no person watches.
+/// A terminal line that the next one replaces; nothing without a terminal.
 package func showProgress(_ text: String) {
     if isatty(STDERR_FILENO) == 1 { write("\r\(text)\u{1B}[K\r", to: STDERR_FILENO) }
 }
 
-/// Progress that is shown once a command has taken a second, so that quick ones stay quiet.
+/// Progress that is shown only after a second, so that quick commands stay quiet.
 package struct Progress {
     private let started = monotonicMilliseconds()
 
@@ -27,7 +27,7 @@ package struct Progress {
         if monotonicMilliseconds() - started > 1000 { showProgress(text) }
     }
 
-    /// Takes the line away.
+    /// Removes the line.
     package func end() { show("") }
 }
 
@@ -37,14 +37,14 @@ private func write(_ text: String, to descriptor: Int32) {
     while !rest.isEmpty {
         let count = rest.withUnsafeBytes { Glibc.write(descriptor, $0.baseAddress, $0.count) }
         if count < 0, errno == EINTR { continue }
-        // The reader is gone, so there is no one left to tell.
+        // The reader is gone.
         if count <= 0 { return }
         rest = rest.dropFirst(count)
     }
 }
 
 extension String {
-    /// The text with the names of the characters that would turn what a terminal shows around.
+    /// The text with visible names for characters that change a terminal's text direction.
     package var withVisibleDirections: String {
         if unicodeScalars.allSatisfy({ !$0.properties.isBidiControl }) { return self }
         return unicodeScalars.reduce(into: "") { shown, scalar in
@@ -57,7 +57,7 @@ extension String {
     }
 }
 
-/// Asks on standard error, without a line end: the answer comes behind it.
+/// Asks on standard error, without a line end, so that the answer follows the question.
 package func promptPerson(_ question: String) {
     write(question, to: STDERR_FILENO)
 }

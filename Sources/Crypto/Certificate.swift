@@ -1,20 +1,20 @@
 internal import COpenSSL
 
-/// Owns one certificate as it was read; nothing here says that it is trusted.
+/// Owns one parsed certificate, which need not be trusted.
 ///
-/// `@unchecked Sendable`: OpenSSL works out what it keeps about a certificate once, in `init`, and
+/// `@unchecked Sendable`: OpenSSL computes what it caches about a certificate once, in `init`, and
 /// only reads it afterwards.
 package final class Certificate: @unchecked Sendable {
-    /// SHA-256 of the certificate's bytes, with which people compare certificates.
+    /// SHA-256 of the certificate's bytes, by which people compare certificates.
     package let fingerprint: Digest32
-    /// The first and the last second, counted from 1970, at which the certificate is valid.
+    /// The first and the last second, since 1970, of the certificate's validity.
     package let notBefore: Int64
     package let notAfter: Int64
     package let publicKey: PublicKey
     private let handle: OpaquePointer
     private let flags: UInt32
 
-    /// Genuine ones are of one to two kilobytes; reading costs more the larger they are.
+    /// Genuine ones have one to two kilobytes; larger ones cost more to read.
     private static let byteLimit = 16 << 10
 
     /// Reads one certificate that fills `der`.
@@ -53,7 +53,7 @@ package final class Certificate: @unchecked Sendable {
         X509_free(handle)
     }
 
-    /// The certificates of a PEM text in their order, or the one that `bytes` are in DER.
+    /// The certificates of a PEM text in order, or the single one in DER.
     package static func read(_ bytes: [UInt8]) throws(ChainRefusal) -> [Certificate] {
         guard bytes.first != 0x30 else { return [try Certificate(der: bytes)] }
         var certificates: [Certificate] = []
@@ -62,7 +62,7 @@ package final class Certificate: @unchecked Sendable {
         return certificates
     }
 
-    /// The subject's common name, or its organisation where it has none, for people to read.
+    /// The subject's common name, or its organisation if it has none, for people to read.
     package var name: String {
         let subject = X509_get_subject_name(handle)
         for entry in [NID_commonName, NID_organizationName] {
@@ -82,18 +82,18 @@ package final class Certificate: @unchecked Sendable {
         return flags & needed == needed
     }
 
-    /// How many authorities may stand between this one and a leaf; `nil` when any number may.
+    /// How many authorities may come between this one and a leaf; `nil` for any number.
     var pathLength: Int? {
         let length = X509_get_pathlen(handle)
         return length < 0 ? nil : Int(length)
     }
 
-    /// Whether key usage, where the certificate states one, allows `usage`.
+    /// Whether key usage, if the certificate states one, allows `usage`.
     func allows(_ usage: KeyUsage) -> Bool {
         X509_get_key_usage(handle) & usage.bit != 0
     }
 
-    /// Whether its name is the one that the other certificate names as its issuer's.
+    /// Whether its name is the other certificate's issuer name.
     package func isNamedIssuer(of other: Certificate) -> Bool {
         X509_NAME_cmp(
             X509_get_subject_name(handle), X509_get_issuer_name(other.handle)) == 0
@@ -104,13 +104,13 @@ package final class Certificate: @unchecked Sendable {
         return publicKey.withHandle { X509_verify(other.handle, $0) } == 1
     }
 
-    /// Whether the certificate carries the issuer's name and serial number in just these bytes.
+    /// Whether the certificate has the issuer name and serial number in exactly these bytes.
     package func isIssued(under issuer: Span<UInt8>, serial: Span<UInt8>) -> Bool {
         encoded(X509_get_issuer_name(handle), i2d_X509_NAME) == Array(copying: issuer)
             && encoded(X509_get0_serialNumber(handle), i2d_ASN1_INTEGER) == Array(copying: serial)
     }
 
-    /// The digest and key that sign this certificate, where it is a pair that anything here takes.
+    /// The digest and key that sign this certificate, if the pair is accepted here.
     var signature: CertificateSignature? {
         CertificateSignature(nid: X509_get_signature_nid(handle))
     }
@@ -161,7 +161,7 @@ private func secondsSince1970(_ time: UnsafePointer<ASN1_TIME>?) -> Int64? {
 }
 
 private func objectIdentifier(_ object: OpaquePointer?) -> String {
-    // Longer identifiers are cut, and then equal none that anything here looks for.
+    // Longer identifiers are cut off, and then match none that is looked for here.
     withUnsafeTemporaryAllocation(of: CChar.self, capacity: 80) { buffer in
         guard let start = buffer.baseAddress,
             OBJ_obj2txt(start, Int32(buffer.count), object, 1) > 0

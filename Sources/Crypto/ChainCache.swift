@@ -1,16 +1,16 @@
 internal import Threading
 
-/// Remembers a bounded number of verified chains by what they were read from.
+/// Remembers a bounded number of verified chains by their source.
 ///
-/// Only what holds at every instant is kept, so a remembered chain is as good as a fresh one: its
-/// validity is still asked at the instant that each piece of evidence was signed.
+/// Only facts that hold at every instant are kept, so a remembered chain is as good as a fresh one:
+/// its validity is still checked at the time of each signature.
 package final class ChainCache<Key: Equatable & Sendable>: Sendable {
     package struct Entry: Sendable {
         package let key: Key
         package let chain: VerifiedChain
     }
     private struct State {
-        /// The entry that was used last stands last.
+        /// The most recently used entry comes last.
         var entries: [Entry] = []
     }
     private let limit: Int
@@ -37,10 +37,10 @@ package final class ChainCache<Key: Equatable & Sendable>: Sendable {
         }
     }
 
-    /// Remembers a chain; the one that was unused the longest gives way when the cache is full.
+    /// Remembers a chain; in a full cache it replaces the least recently used one.
     package func remember(_ chain: VerifiedChain, for key: Key) {
         state.change(wake: .none) { state in
-            // Two threads may have followed one chain at the same time.
+            // Two threads may have verified one chain at the same time.
             if state.entries.contains(where: { $0.key == key }) { return }
             if state.entries.count >= limit { state.entries.removeFirst() }
             state.entries.append(Entry(key: key, chain: chain))

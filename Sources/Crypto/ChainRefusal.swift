@@ -21,7 +21,7 @@ package enum ChainRefusal: Error, Hashable, Sendable {
     case expired
     case notYetValid
 
-    /// The stable name that programs compare.
+    /// The stable code that programs compare.
     package var code: String {
         switch self {
         case .badCertificate: "bad_certificate"

@@ -15,7 +15,7 @@ package struct TrustAnchor: Sendable {
     }
 }
 
-/// What a chain must look like to vouch for one kind of evidence.
+/// What a chain needs in order to vouch for one kind of evidence.
 package struct ChainRules: Sendable {
     /// Object identifiers of the extensions that mark certificates made for this purpose.
     package var leafMarker: String
@@ -37,8 +37,8 @@ package struct ChainRules: Sendable {
     }
 }
 
-/// A chain that ends at a trusted root. It holds for every instant: when the evidence was signed is
-/// asked of it each time.
+/// A chain that ends at a trusted root. It holds for every instant: each piece of evidence checks
+/// its validity at the time of signing.
 package struct VerifiedChain: Sendable {
     package let leaf: Certificate
     package let origin: TrustAnchor.Origin
@@ -58,14 +58,15 @@ package struct VerifiedChain: Sendable {
         notAfter = path.map(\.notAfter).reduce(leaf.notAfter, min)
     }
 
-    /// Refuses unless every certificate was valid at that second since 1970.
+    /// Throws unless every certificate was valid at that second since 1970.
     package func requireValidity(at second: Int64) throws(ChainRefusal) {
         if second > notAfter { throw .expired }
         if second < notBefore { throw .notYetValid }
     }
 }
 
-/// Follows a leaf over one intermediate to a trusted root, by rules that are stated here in full.
+/// Verifies a leaf through one intermediate up to a trusted root, by rules that are stated here in
+/// full.
 package struct ChainVerifier: Sendable {
     private let anchors: [TrustAnchor]
     package let rules: ChainRules
@@ -75,8 +76,8 @@ package struct ChainVerifier: Sendable {
         self.rules = rules
     }
 
-    /// Finds the path from `leaf` over one of `others` to a root. Roots among `others` count for
-    /// nothing: they come from the sender of the evidence.
+    /// Finds the path from `leaf` through one of `others` to a root. Roots among `others` do not
+    /// count: they come from the sender of the evidence.
     package func verify(
         leaf: Certificate, others: [Certificate]
     ) throws(ChainRefusal) -> VerifiedChain {
@@ -84,7 +85,7 @@ package struct ChainVerifier: Sendable {
             try requireKey(leaf)
             return VerifiedChain([leaf], origin: anchor.origin, leaf: leaf)
         }
-        // A certificate that vouches for itself and is not among the roots proves nothing.
+        // A self-signed certificate that is not among the roots proves nothing.
         if leaf.isNamedIssuer(of: leaf) { throw .untrustedRoot }
         try requireLeaf(leaf)
         let named = others.filter { $0.isNamedIssuer(of: leaf) }
@@ -161,7 +162,8 @@ package struct ChainVerifier: Sendable {
         }
     }
 
-    /// The marker must be there, each extension once, and nothing critical that is not understood.
+    /// The marker must be present, each extension may occur once, and no unknown one may be
+    /// critical.
     private func requireExtensions(
         _ certificate: Certificate, _ place: ChainRefusal.Place, marker: String
     ) throws(ChainRefusal) {

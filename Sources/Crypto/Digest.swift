@@ -1,7 +1,7 @@
 internal import COpenSSL
 internal import Glibc
 
-/// A 32-byte digest; comparing two takes the same time no matter where they differ.
+/// A 32-byte digest; comparisons take the same time wherever two digests differ.
 package struct Digest32: Sendable, CustomStringConvertible {
     private let words: (UInt64, UInt64, UInt64, UInt64)
 
@@ -18,7 +18,7 @@ package struct Digest32: Sendable, CustomStringConvertible {
         self.words = (words[0], words[1], words[2], words[3])
     }
 
-    /// The digest written as 64 hexadecimal digits; `nil` for any other text.
+    /// The digest from 64 hexadecimal digits; `nil` for any other text.
     package init?(hex: String) {
         guard let bytes = [UInt8](hex: hex) else { return nil }
         self.init(bytes: bytes)
@@ -80,7 +80,7 @@ package struct SHA256: ~Copyable {
         state.update(Array(text.utf8).span)
     }
 
-    /// The digest of all that was given.
+    /// The digest of everything so far.
     package consuming func finish() -> Digest32 {
         state.finish { Digest32($0) }
     }
@@ -94,7 +94,7 @@ package struct SHA256: ~Copyable {
     package static func digest(_ bytes: [UInt8]) -> Digest32 { digest(bytes.span) }
 }
 
-/// The beginning that many texts share, hashed once for all of them.
+/// The common beginning of many texts, hashed once for all of them.
 ///
 /// `@unchecked Sendable`: the state is filled in `init` and only copied afterwards.
 package final class DigestPrefix: @unchecked Sendable {
@@ -108,7 +108,7 @@ package final class DigestPrefix: @unchecked Sendable {
 
     package func begins(_ text: Span<UInt8>) -> Bool { text.begins(with: bytes) }
 
-    /// The digest of a whole text that begins with these bytes and goes on with `rest`.
+    /// The digest of a whole text that begins with these bytes and continues with `rest`.
     package func digest(continuedBy rest: Span<UInt8>) -> Digest32 {
         let whole = state.copy()
         whole.update(rest)
@@ -122,7 +122,7 @@ extension DigestPrefix: Equatable {
     }
 }
 
-/// The digests that only the stores' formats ask for.
+/// Digests that only the stores' formats require.
 package enum DigestAlgorithm: Sendable {
     case sha1
     case sha256
@@ -136,7 +136,7 @@ package enum DigestAlgorithm: Sendable {
 
     package func digest(_ bytes: [UInt8]) -> [UInt8] { digest(bytes.span) }
 
-    /// OpenSSL's implementation, looked up once: a look-up costs as much as a short digest.
+    /// OpenSSL's implementation, looked up once: a lookup costs as much as a short digest.
     var implementation: OpaquePointer {
         switch self {
         case .sha1: implementations.sha1
@@ -146,7 +146,7 @@ package enum DigestAlgorithm: Sendable {
     }
 }
 
-/// `@unchecked Sendable`: the pointers are set once, and what they point to never changes.
+/// `@unchecked Sendable`: the pointers are set once, and their targets never change.
 private struct Implementations: @unchecked Sendable {
     let sha1 = Implementations.fetch("SHA1")
     let sha256 = Implementations.fetch("SHA256")
@@ -162,7 +162,7 @@ private struct Implementations: @unchecked Sendable {
 
 private let implementations = Implementations()
 
-/// Owns one running digest of OpenSSL.
+/// Owns a running OpenSSL digest.
 private struct DigestState: ~Copyable {
     private let context: OpaquePointer
 
@@ -204,7 +204,7 @@ private struct DigestState: ~Copyable {
     }
 }
 
-/// Whether two secrets are the same, in a time that only depends on their length.
+/// Whether two secrets are equal, in a time that depends only on their length.
 package func isEqualInConstantTime(_ one: [UInt8], _ other: [UInt8]) -> Bool {
     if one.count != other.count { return false }
     var difference: UInt8 = 0
@@ -213,7 +213,7 @@ package func isEqualInConstantTime(_ one: [UInt8], _ other: [UInt8]) -> Bool {
 }
 
 extension Span<UInt8> {
-    /// Whether these bytes stand at its beginning; not for secrets.
+    /// Whether it begins with these bytes; not for secrets.
     package func begins(with prefix: [UInt8]) -> Bool {
         if count < prefix.count { return false }
         return prefix.withUnsafeBytes { prefix in

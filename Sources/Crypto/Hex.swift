@@ -27,7 +27,7 @@ extension [UInt8] {
 }
 
 extension UInt8 {
-    // By bytes: to ask a character for its digit takes twenty times as long.
+    // By bytes: asking a character for its digit takes twenty times as long.
     fileprivate var hexDigit: UInt8? {
         switch self {
         case UInt8(ascii: "0")...UInt8(ascii: "9"): self - UInt8(ascii: "0")

@@ -13,10 +13,10 @@ package enum KeyFamily: Sendable {
 /// `@unchecked Sendable`: the key itself never changes after `init`, and OpenSSL counts references
 /// to it atomically; contexts change, so each is used by one thread at a time.
 package final class PublicKey: @unchecked Sendable {
-    /// The kind of key; `nil` for kinds and sizes that no evidence may use.
+    /// The kind of key; `nil` for kinds and sizes that evidence may not use.
     package let family: KeyFamily?
     private let handle: OpaquePointer
-    /// Preparing a context costs OpenSSL more than a tenth of a verification, so they are kept.
+    /// Preparing a context costs OpenSSL more than a tenth of a verification, so contexts are kept.
     private let idle = Monitor<[SignatureScheme: [SignatureContext]]>([:])
 
     init(owning handle: OpaquePointer) {
@@ -82,7 +82,7 @@ private enum SignatureScheme: Hashable {
     case rsa(DigestAlgorithm)
 }
 
-/// Owns OpenSSL's state of one verification at a time. The thread that takes one out of a key's idle list is
+/// Owns OpenSSL's state for one verification at a time. The thread that takes one from a key's idle list is
 /// its only user.
 private final class SignatureContext {
     private let handle: OpaquePointer
@@ -117,7 +117,7 @@ private final class SignatureContext {
 private struct EllipticSignature: ~Copyable {
     private let handle: OpaquePointer
 
-    /// Takes exactly 64 bytes, neither half of them zero.
+    /// Accepts exactly 64 bytes, with neither half zero.
     init?(raw: Span<UInt8>) {
         guard raw.count == 64, let handle = ECDSA_SIG_new() else { return nil }
         let isSet = raw.withUnsafeBytes { bytes in

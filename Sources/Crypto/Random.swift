@@ -1,7 +1,7 @@
 import Glibc
 
-/// Unpredictable bytes, fit for keys and identifiers: the system's own, which are at hand in
-/// a tenth of the time that a generator in the process takes.
+/// Unpredictable bytes for keys and identifiers, from the system, which takes a tenth of the time
+/// of a generator in the process.
 package func randomBytes(_ count: Int) -> [UInt8] {
     /// The most that the system gives in one call.
     let portion = 256

@@ -15,7 +15,7 @@ package struct SecretKey: Sendable {
 
     func withBytes<Result>(_ body: ([UInt8]) -> Result) -> Result { body(bytes) }
 
-    /// The key for one purpose: HKDF-Expand of RFC 5869. The installation's key is random already, so
+    /// The key for one purpose: HKDF-Expand of RFC 5869. The installation's key is already random, so
     /// nothing has to be extracted.
     package func derived(for purpose: String) -> SecretKey {
         guard let key = SecretKey(authenticate(Array(purpose.utf8) + [1]).bytes) else {

@@ -1,9 +1,8 @@
 internal import COpenSSL
 
-/// Owns a private key on the curve P-256, as App Store Connect gives them out.
+/// Owns a private key on the curve P-256, as App Store Connect issues them.
 ///
-/// `@unchecked Sendable`: the key never changes after `init`, and each signature has a context of its
-/// own.
+/// `@unchecked Sendable`: the key never changes after `init`, and each signature has its own context.
 package final class SigningKey: @unchecked Sendable {
     private let handle: OpaquePointer
 

@@ -3,17 +3,17 @@ package import Crypto
 
 /// Why evidence is not believed. Each reason is one of those below.
 package struct EvidenceRefusal: Error, Hashable, Sendable, CustomStringConvertible {
-    /// The stable name that programs compare.
+    /// The stable code that programs compare.
     package let code: String
     package let description: String
-    /// What may have the same bytes believed after all.
+    /// What may make the same bytes acceptable later.
     package let cure: RefusedEvidence.Cure
     /// The check that fails.
     package let check: Check.Name
-    /// Whether the contents, and not their proof, are what is wrong: members that this release does
-    /// not know in that form.
+    /// Whether the content is at fault, and not its proof: members in a form that this release does
+    /// not know.
     let isOfUnknownForm: Bool
-    /// How a statement inside a notification differs from what is around it.
+    /// How a statement inside a notification differs from the outside.
     private let difference: String?
 
     private init(
@@ -29,8 +29,8 @@ package struct EvidenceRefusal: Error, Hashable, Sendable, CustomStringConvertib
         self.difference = difference
     }
 
-    /// A statement inside a notification is refused for a reason of its own. It is measured against the
-    /// outside, and not against the apps as they are set.
+    /// A statement inside a notification has a refusal of its own: it is checked against the outside,
+    /// not against the configured apps.
     package static func inside(_ kind: EvidenceKind, _ refusal: EvidenceRefusal) -> Self {
         let reason = refusal.difference ?? "is refused: \(refusal.description)"
         return Self(
@@ -39,7 +39,7 @@ package struct EvidenceRefusal: Error, Hashable, Sendable, CustomStringConvertib
     }
 }
 
-// What the bytes are.
+// Refusals of the bytes' form.
 extension EvidenceRefusal {
     package static let unrecognized = Self(
         "unrecognized", .format, "The bytes do not look like any evidence that the store hands out."
@@ -104,7 +104,7 @@ extension EvidenceRefusal {
         "More than one signer is named; the store's evidence has exactly one.")
 }
 
-// Whether the store signed them.
+// Refusals of the signature.
 extension EvidenceRefusal {
     package static let signerCertificateMissing = Self(
         "signer_certificate_missing", .chain, "The certificate of the signer is not attached.")
@@ -129,7 +129,7 @@ extension EvidenceRefusal {
         "Its signature uses SHA-1, which does not count for anything signed after January 2025.")
 }
 
-// What they state.
+// Refusals of the content.
 extension EvidenceRefusal {
     package static func invalidMember(_ name: String) -> Self {
         Self(
@@ -137,7 +137,7 @@ extension EvidenceRefusal {
             "The value of \(name) is missing or has the wrong type.", isOfUnknownForm: true)
     }
 
-    /// A date outside of the years that evidence may state.
+    /// A date outside the years that evidence may state.
     package static func instantOutOfRange(_ name: String) -> Self {
         Self(
             "invalid_member", .contents,
@@ -193,7 +193,7 @@ extension EvidenceRefusal {
         "receipt_expired", .licence, "The app's licence ended with this receipt.")
 }
 
-// What the store answered.
+// Refusals of the store's answer.
 extension EvidenceRefusal {
     package static func replyRefused(status: Int64) -> Self {
         Self("reply_refused", .status, "The store refuses the receipt with status \(status).")

@@ -1,8 +1,8 @@
 package import Core
 
-/// What a store answered to this process.
+/// A store's answer to this process.
 ///
-/// Nothing signs it. It is believed because of the authenticated connection that it came over, so only
+/// Nothing signs it. It is trusted because of the authenticated connection that it came over, so only
 /// the client that held that connection may make this value.
 package struct FetchedAnswer: Sendable {
     package let kind: EvidenceKind

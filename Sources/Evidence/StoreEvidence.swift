@@ -1,7 +1,7 @@
 package import Core
 
-/// One store's evidence: its kinds, what each of them states, and what proves it. Evidence is bare here: without
-/// what it was wrapped in for the way.
+/// One store's evidence: its kinds, what each of them states, and how it is proven. Evidence is bare here:
+/// without its wrapping for transport.
 package protocol StoreEvidence: Sendable {
     static var kinds: [EvidenceKind] { get }
 
@@ -18,7 +18,7 @@ package protocol StoreEvidence: Sendable {
         _ bytes: [UInt8], as kind: EvidenceKind, rank: Rank, companion: AppID?
     ) throws(EvidenceRefusal) -> StoreStatement<Unverified>
 
-    /// What an answer of the store states by which it vouches for what it was asked about.
+    /// What an answer states by which the store vouches for the evidence in question.
     static func read(
         answer body: [UInt8], as kind: EvidenceKind, from host: Environment?
     ) throws(EvidenceRefusal) -> StoreStatement<Unverified>
@@ -28,15 +28,15 @@ package protocol StoreEvidence: Sendable {
         _ bytes: [UInt8], as kind: EvidenceKind, on terms: Terms
     ) throws(EvidenceRefusal) -> StoreStatement<Verified>
 
-    /// What is known of its signer before it is proven.
+    /// What is known about its signer before it is proven.
     func standing(ofSigner bytes: [UInt8]) -> SignerStanding
 
-    /// As it is kept.
+    /// The evidence as it is stored.
     func pack(_ bytes: [UInt8], as kind: EvidenceKind) -> PackedEvidence
 }
 
 extension StoreEvidence {
-    /// What evidence states whose proof was made before, of just these bytes: only the terms are asked again.
+    /// What evidence states if exactly these bytes were proven before: only the terms are checked again.
     func reread(
         _ bytes: [UInt8], as kind: EvidenceKind, on terms: Terms
     ) throws(EvidenceRefusal) -> StoreStatement<Verified> {
@@ -49,7 +49,7 @@ extension StoreEvidence {
         return statement.vouched(by: .belief)
     }
 
-    /// What an answer states that was fetched from the store, once it meets the terms.
+    /// What an answer from the store states, once it meets the terms.
     package func verify(
         _ answer: FetchedAnswer, on terms: Terms
     ) throws(EvidenceRefusal) -> StoreStatement<Verified> {

@@ -4,21 +4,22 @@ package import JSON
 
 /// Marks a statement that any stranger could have written.
 package enum Unverified {}
-/// Marks a statement that was followed to a trusted root, on terms that it meets.
+/// Marks a statement that leads to a trusted root and meets the terms.
 package enum Verified {}
 
 /// What one piece of evidence states. Only a verified one gives facts.
 package struct StoreStatement<Trust>: Sendable {
     package let kind: EvidenceKind
-    /// The store's own word for where the evidence comes from.
+    /// The store's own name for the environment of the evidence.
     package let environmentName: String
     package let environment: Environment
-    /// The app that it was made for; a renewal info does not tell.
+    /// The app that it was made for; renewal info does not name one.
     package let app: AppID?
-    /// Apple's number of the app, where the evidence names one.
+    /// Apple's number of the app, if the evidence names one.
     package let appleID: Int64?
     package let signedAt: Instant
-    /// The names from the signer's certificate to the trusted root; none before it was followed.
+    /// The names from the signer's certificate to the trusted root; empty until the chain is
+    /// checked.
     package private(set) var signedBy: [String] = []
     private(set) var contents: Contents
 
@@ -34,7 +35,7 @@ package struct StoreStatement<Trust>: Sendable {
     }
 }
 
-/// Which app and environment evidence was made for.
+/// The app and the environment that evidence was made for.
 struct Heading: Sendable {
     let kind: EvidenceKind
     let environmentName: String
@@ -43,16 +44,16 @@ struct Heading: Sendable {
     let appleID: Int64?
 }
 
-/// The inside of a statement.
+/// The content of a statement.
 struct Contents: Sendable {
     var facts = Facts()
     var appVersion: String?
     var notification: NotificationHead?
-    /// The statements inside that are the store's and that this release cannot read.
+    /// Genuine inner statements that this release cannot read.
     var unread: [EvidenceKind] = []
-    /// When the licence ends under which a volume purchase was installed.
+    /// When the licence of a volume purchase ends.
     var licenceEnds: Instant?
-    /// All that a signed statement says, what this release does not understand included.
+    /// Everything in a signed statement, including what this release does not understand.
     var members: JSONObject?
 }
 
@@ -60,11 +61,11 @@ extension StoreStatement {
     /// The version of the app that the evidence names.
     package var appVersion: String? { contents.appVersion }
     package var notification: NotificationHead? { contents.notification }
-    /// The kinds of the statements inside that this release cannot read: their facts are missing.
+    /// The kinds of the inner statements that this release cannot read: their facts are missing.
     package var unread: [EvidenceKind] { contents.unread }
-    /// Every member of a signed statement as the store wrote it, unknown ones too.
+    /// Every member of a signed statement as the store wrote it, including unknown ones.
     package var members: JSONObject? { contents.members }
-    /// The purchases for people to read; nothing may be granted on their strength.
+    /// The purchases for people to read; they give no rights.
     package var purchases: [StatedPurchase] { contents.facts.transactions.map(StatedPurchase.init) }
 }
 
@@ -90,19 +91,19 @@ extension StoreStatement where Trust == Unverified {
         return copy
     }
 
-    /// Only the verifier may say so, after every check has passed.
+    /// Only the verifier may call this, after every check has passed.
     func vouched(by voucher: Voucher) -> StoreStatement<Verified> {
         StoreStatement<Verified>(self, signedBy: voucher.names)
     }
 }
 
-/// What makes a statement count.
+/// What makes a statement valid.
 enum Voucher {
     /// Signatures from it up to a trusted root.
     case chain(VerifiedChain)
     /// The store itself, which our own client asked over TLS.
     case fetched(FetchedAnswer)
-    /// That just these bytes were believed before, for one of the two reasons above.
+    /// Exactly these bytes were believed before, for one of the two reasons above.
     case belief
 
     fileprivate var names: [String] {

@@ -1,17 +1,17 @@
 package import Core
 internal import Crypto
 
-/// What evidence is measured against, in addition to the roots: whose it may be, and when it is read.
+/// What evidence is checked against besides the roots: the accepted apps and environments, and the time.
 package struct Terms: Sendable {
     package var apps: [TrustedApp]
     package var now: Instant
-    /// How the evidence came here; decides between statements of one age.
+    /// How the evidence came; decides between statements of the same age.
     package var rank: Rank
-    /// The app that trusted evidence with a renewal info names: it names none itself.
+    /// The app named by trusted evidence that came with renewal info, which names none itself.
     package var companion: AppID?
-    /// The device that evidence must come from, where the caller knows it.
+    /// The device that evidence must come from, if the caller knows it.
     package var device: DeviceID?
-    /// The app version that a receipt must name, where the caller asks for one.
+    /// The app version that a receipt must name, if the caller requires one.
     package var appVersion: String?
 
     package init(apps: [TrustedApp], now: Instant, rank: Rank) {
@@ -20,11 +20,11 @@ package struct Terms: Sendable {
         self.rank = rank
     }
 
-    /// A clock of the store may be this far ahead of ours.
+    /// How far a store's clock may be ahead of ours.
     static let clockTolerance: Int64 = 5 * 60 * 1000
 
     /// Refuses what was signed with certificates that were not valid then, or was made for an app
-    /// or an environment that is not taken, or is vouched for by a root that may not do so.
+    /// or an environment that is not accepted, or comes from a root that may not vouch for it.
     func require(
         _ statement: StoreStatement<Unverified>, under chain: VerifiedChain
     ) throws(EvidenceRefusal) {
@@ -45,7 +45,7 @@ package struct Terms: Sendable {
         if signedAt > now.advanced(byMilliseconds: Terms.clockTolerance) { throw .signedInFuture }
     }
 
-    /// A volume licence ends with the receipt that it came with.
+    /// A volume licence ends with its receipt.
     func requireLicence(_ statement: StoreStatement<Unverified>) throws(EvidenceRefusal) {
         if let end = statement.contents.licenceEnds, end <= now { throw .receiptExpired }
     }
@@ -56,7 +56,7 @@ package struct Terms: Sendable {
         guard let app = apps.first(where: { $0.id == id }) else {
             throw .foreignBundleID(id.text)
         }
-        // The sandbox writes zero for a number that it does not know.
+        // The sandbox writes zero for an unknown number.
         if let expected = app.appleID, let stated = statement.appleID, stated != 0,
             stated != expected
         {
@@ -68,12 +68,12 @@ package struct Terms: Sendable {
     }
 }
 
-/// What names a device to the store: a vendor identifier or a Mac's network address.
+/// A device's name for the store: a vendor identifier or a Mac's network address.
 package struct DeviceID: Hashable, Sendable {
     /// Sixteen bytes of a vendor identifier, or six of a network address.
     package let bytes: [UInt8]
 
-    /// Reads 32 hexadecimal digits, or 12, in either case, with or without dashes and colons between.
+    /// Reads 32 or 12 hexadecimal digits, in either case, with or without dashes and colons between them.
     package init?(_ text: String) {
         let digits = text.filter { $0 != "-" && $0 != ":" }
         guard let bytes = [UInt8](hex: digits), bytes.count == 16 || bytes.count == 6 else {

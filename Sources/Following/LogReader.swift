@@ -1,29 +1,29 @@
 package import Core
 
-/// Who reads the log from a place in memory: of each shard all of it, and in order.
+/// A reader of the log with a place in memory: it gets each shard completely and in order.
 ///
-/// It keeps its own place, so that it gets again what it has not taken in.
+/// It keeps its own place, so that it gets again what it has not processed.
 package protocol LogReader: AnyObject, Sendable {
     var interest: Interest { get }
-    /// Up to where it has taken in each shard, by number of the shard.
+    /// The position up to which it has processed each shard, by shard number.
     var place: [Int64] { get }
-    /// How far its own clock is; it goes on with each restart at least.
+    /// Its own clock, which advances at least at each restart.
     var moment: Int { get }
-    /// Hears of a commit of this instance, in any project, before its callers are answered.
-    /// It was begun at that moment, and may have overtaken what lies before it.
+    /// Reports a commit of this instance, in any project, before its callers are answered. It was
+    /// begun at that moment, and may have overtaken what lies before it.
     func hear(_ commit: Commit, since moment: Int)
-    /// Takes in what follows on its place, by whichever instance. It was asked for at that moment, which is
-    /// that time on the monotonic clock.
+    /// Processes what follows its place, from any instance. It was requested at that moment, which is that
+    /// time on the monotonic clock.
     func take(_ news: [Stretch], askedAt: Int64, since moment: Int)
     /// Begins again: the log may be another one, and ends there.
     func restart(at heads: [Int64], askedAt: Int64)
 }
 
-/// What a reader wants of the log.
+/// What a reader wants from the log.
 package struct Interest: Hashable, Sendable {
-    /// Whose events; `nil`: of all streams.
+    /// The project of the wanted events; `nil` for events of all streams.
     package let project: ProjectID?
-    /// Whether it wants them with their content.
+    /// Whether it wants the events with their content.
     package let isWhole: Bool
     /// How many events of one shard it takes at a time.
     package let page: Int
@@ -38,12 +38,12 @@ package struct Interest: Hashable, Sendable {
 /// What one commit of this instance wrote, and what it saw of others' commits.
 package struct Commit: Sendable {
     package let stretches: [Stretch]
-    /// Customers who were looked at and not changed, with the last sequence of the shard before. Who
-    /// was told that nothing had to be done must find it done.
+    /// Customers who were looked at and not changed, with the shard's last sequence before. A caller
+    /// who hears that nothing had to be done must find it done.
     package var unchanged: [(stream: Stream, sequence: Int64)] = []
-    /// The versions of the rules by which was decided.
+    /// The versions of the rules that the decisions used.
     package var rules: [(project: ProjectID, version: Int64)] = []
-    /// A changed customer as the commit left it.
+    /// A changed customer after the commit.
     package let customer: @Sendable (Stream) -> CustomerSnapshot?
 
     package init(

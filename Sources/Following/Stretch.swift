@@ -1,11 +1,11 @@
 package import Core
 
-/// What follows on a place in one shard of the log: all that was asked for, in order.
+/// What follows a place in one shard of the log: everything requested, in order.
 package struct Stretch: Sendable {
     package let shard: Shard
     /// The last position before it.
     package let start: Int64
-    /// The position up to which nothing is left out; before the start where the log has become shorter.
+    /// The position up to which nothing is left out; before the start if the log has become shorter.
     package let end: Int64
     package let events: [LoggedEvent]
     /// Whether the shard ended there.
@@ -23,13 +23,13 @@ package struct Stretch: Sendable {
     }
 }
 
-/// An event of the log, as readers get it.
+/// An event of the log as readers get it.
 package struct LoggedEvent: Sendable {
     package let position: Position
     package let stream: Stream
     package let version: Int64
     package let type: String
-    /// There for readers who want it.
+    /// Present for readers who want it.
     package let content: Content?
 
     package init(
@@ -45,10 +45,10 @@ package struct LoggedEvent: Sendable {
     /// What happened, when, by whom and why.
     package struct Content: Sendable {
         package let record: EventRecord
-        /// The exact JSON text, and which form of its type's payload it has.
+        /// The exact JSON text, and the payload's format within its type.
         package let payload: String
         package let format: Int16
-        /// Ties the event to all before it in its shard.
+        /// Ties the event to all earlier ones in its shard.
         package let chain: [UInt8]
 
         package init(_ record: EventRecord, payload: String, format: Int16, chain: [UInt8]) {
@@ -60,10 +60,10 @@ package struct LoggedEvent: Sendable {
     }
 }
 
-/// What follows on some places, and where the log ends.
+/// What follows some places, and where the log ends.
 package struct FeedLook: Sendable {
     package let stretches: [Stretch]
-    /// Of shards that do not end at their place.
+    /// The heads of shards that do not end at their place.
     package let heads: [Position]
 
     package init(_ stretches: [Stretch], heads: [Position]) {

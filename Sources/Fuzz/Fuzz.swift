@@ -5,7 +5,7 @@ import Foundation
 import JSON
 import Minting
 
-/// What the fuzzer feeds, chosen by `DEED_FUZZ_TARGET`.
+/// The fuzzed target, chosen by `DEED_FUZZ_TARGET`.
 private enum Target: String {
     case receipt
     case jws
@@ -33,13 +33,13 @@ func writeSeeds(to folder: String) throws {
     }
 }
 
-/// Gives one input of the fuzzer to the chosen readers.
+/// Passes one input from the fuzzer to the chosen readers.
 func testOneInput(_ start: UnsafePointer<UInt8>?, _ count: Int) -> Int32 {
     let bytes = Array(UnsafeBufferPointer(start: start, count: count))
     switch Target.chosen {
     case .receipt:
         feed(bytes)
-        // Mutations rarely fit a signature; behind one, every content must be read safely as well.
+        // Mutated evidence rarely has a valid signature, so its content is also read without one.
         _ = try? Verifier.read(ReceiptPlan.unsigned(content: bytes), as: .appReceipt)
     case .jws:
         feed(bytes)
@@ -51,7 +51,7 @@ func testOneInput(_ start: UnsafePointer<UInt8>?, _ count: Int) -> Int32 {
     return 0
 }
 
-/// Examines `bytes`; only what was minted may be believed, and that says what it said.
+/// Examines `bytes`; only minted evidence may be believed, and must state what it stated.
 private func feed(_ bytes: [UInt8]) {
     let examination = verifier.examine(bytes, question)
     if examination.isBelieved, let app = examination.statement?.app {
@@ -59,7 +59,7 @@ private func feed(_ bytes: [UInt8]) {
     }
 }
 
-/// What is read once is written as what reads the same.
+/// Anything that can be read must be written so that it reads the same.
 private func readBack(_ bytes: [UInt8]) {
     guard let value = try? JSON.read(bytes) else { return }
     guard let again = try? JSON.read(value.bytes) else {
@@ -102,7 +102,7 @@ private func receiptSeeds() -> [[UInt8]] {
 }
 
 extension ReceiptPlan {
-    /// A frame around that content whose signature fits nothing.
+    /// A frame around that content with an invalid signature.
     fileprivate static func unsigned(content: [UInt8]) -> [UInt8] {
         plan.bytes(content: content, signature: [UInt8](repeating: 1, count: 256))
     }

@@ -1,8 +1,8 @@
 import CMicroHTTPD
 import CReceive
 
-// MHD calls these. The context of the daemon is its `Reception`, that of a connection, and of each
-// request on it, its `Connection`.
+// MHD calls these. The context of the daemon is its `Reception`; that of a connection, and of each
+// request on it, is its `Connection`.
 
 func connectionChanged(
     context: UnsafeMutableRawPointer?, handle: OpaquePointer?,
@@ -23,7 +23,7 @@ func connectionChanged(
     }
 }
 
-/// Stands between each connection's socket and MHD.
+/// Comes between each connection's socket and MHD.
 func bytesWanted(
     context: UnsafeMutableRawPointer?, buffer: UnsafeMutableRawPointer?, room: Int,
     source: UnsafePointer<receive_source>?
@@ -66,7 +66,8 @@ func requestCompleted(
     withConnection(pointer) { $0.close() }
 }
 
-/// Lends a connection, which MHD keeps for as long as it calls for it: no reference is counted.
+/// Lends a connection, which MHD keeps for as long as it makes calls for it: no reference is
+/// counted.
 private func withConnection<Result>(
     _ pointer: UnsafeMutableRawPointer, _ body: (Connection) -> Result
 ) -> Result {

@@ -3,69 +3,69 @@ import CReceive
 import Glibc
 import Synchronization
 
-/// One client's connection, and the request that it is at.
+/// One client's connection, and its current request.
 ///
-/// `@unchecked Sendable`: MHD calls for one connection from one thread at a time, and leaves a
-/// suspended one alone, so that only the one reply to it touches `answer`. What the sweeper
-/// reads besides is atomic or never changes.
+/// `@unchecked Sendable`: MHD makes calls for one connection from one thread at a time, and leaves
+/// a suspended one alone, so that only the one reply to it touches `answer`. The other things that
+/// the sweeper reads are atomic or never change.
 final class Connection: @unchecked Sendable {
     let socket: Int32
     private let reception: Reception
     private let handle: OpaquePointer
-    /// Accepted only to be told that there are too many.
+    /// Accepted only to get the error that there are too many.
     private let isExcess: Bool
-    /// On the reception's clock; when it has passed, the connection is shut.
+    /// On the reception's clock; after it, the connection is closed.
     private let deadline: Atomic<Int64>
     /// Between two requests, or before the first.
     private let isIdle = Atomic(true)
-    /// From the head of a request to its answer. Each connection keeps its own: a common count would
-    /// wander between the threads with each request.
+    /// From a request's head to its answer. Each connection has its own flag: a shared count would
+    /// move between the threads with each request.
     private let isInFlight = Atomic(false)
-    /// Whether the last request showed a key that is known.
+    /// Whether the last request had a known key.
     private let isKnown = Atomic(false)
     private let memo: Memo
     private var isFirst = true
     @exclusivity(unchecked) private var inlet = Inlet()
-    /// How many requests the library has begun with.
+    /// How many requests the library has begun.
     private var begun = 0
     @exclusivity(unchecked) private var current = Exchange()
 
-    /// What is known of the request at hand.
+    /// The state of the current request.
     private struct Exchange {
         enum Stage { case head, asking, body, suspended }
         var stage = Stage.head
         var query: String?
-        /// Whether the path or the query holds bytes that are not UTF-8.
+        /// Whether the path or the query has bytes that are not UTF-8.
         var isTargetMalformed = false
         var body: [UInt8] = []
-        /// Memory that is set aside for it.
+        /// Memory reserved for it.
         var reserved = 0
         /// Bytes of the body so far, kept or dropped.
         var received = 0
         var limit: Int?
         var refusal: ServerRefusal?
-        /// The answer where the body is of no account.
+        /// The answer if the body does not matter.
         var early: Response?
-        /// What a worker told of the body.
+        /// A worker's decision about the body.
         var admission: Admission?
         /// The stranger who sends the body.
         var stranger: ClientAddress?
         /// Given while the connection was suspended.
         var answer: Response?
 
-        /// Whether nothing of the body is kept.
+        /// Whether the body is discarded.
         var isDropping: Bool { refusal != nil || early != nil }
 
-        /// Whether a body of `count` bytes is read to its end, if only to be dropped.
+        /// Whether a body of `count` bytes is read to its end, even if it is discarded.
         func isTolerable(_ count: Int) -> Bool { count - (limit ?? 0) <= Connection.tolerated }
     }
 
     private static let never = Int64.max
     private static let swept = Int64.min
-    /// How much of a body that is too large is read, to let the client see the refusal: most
-    /// clients read no answer before they have sent everything.
+    /// How much of an oversized body is read so that the client sees the refusal: most clients read
+    /// no answer before they have sent everything.
     private static let tolerated = 8 << 20
-    /// How much room an announced body gets before its bytes arrive.
+    /// How much memory an announced body gets before its bytes arrive.
     private static let trusted = 64 << 10
 
     init(_ handle: OpaquePointer, _ origin: Origin, reception: Reception, isExcess: Bool) {
@@ -90,7 +90,7 @@ final class Connection: @unchecked Sendable {
         return count
     }
 
-    /// What is wrong with the bytes of the request at hand.
+    /// The fault in the bytes of the current request.
     private var framingFault: FramingFault? {
         guard let fault = inlet.fault, begun == inlet.heads else { return nil }
         return fault
@@ -101,7 +101,7 @@ final class Connection: @unchecked Sendable {
         if !isFirst { expire(after: reception.timeouts.head) }
     }
 
-    /// Nothing but the first line of the request was seen so far.
+    /// Only the first line of the request has been seen so far.
     var isNew: Bool { current.stage == .head || current.stage == .asking }
 
     /// The first line has arrived, the headers have not.
@@ -116,8 +116,8 @@ final class Connection: @unchecked Sendable {
         current.query = String(cString: mark + 1)
     }
 
-    /// The head has arrived, and a body may follow. No answer yet, as MHD would take one for
-    /// the wish to close the connection.
+    /// The head has arrived, and a body may follow. No answer yet, because MHD would take one as a
+    /// request to close the connection.
     func begin(_ line: RequestLine) -> MHD_Result {
         if current.stage == .asking { return admitted(line) }
         current.stage = .body
@@ -169,7 +169,7 @@ final class Connection: @unchecked Sendable {
         return readOn(line, declared)
     }
 
-    /// A worker has told what becomes of the body.
+    /// A worker has decided about the body.
     private func admitted(_ line: RequestLine) -> MHD_Result {
         current.stage = .body
         guard let admission = current.admission.take() else { return .NO }
@@ -177,7 +177,7 @@ final class Connection: @unchecked Sendable {
         return follow(admission, request(line).client, line, declared)
     }
 
-    /// Has the body read, if only to be dropped, or answers instead.
+    /// Has the body read, even if it is discarded, or answers instead.
     private func readOn(_ line: RequestLine, _ declared: Int) -> MHD_Result {
         guard current.isDropping else { return .YES }
         let isReadable =
@@ -195,7 +195,7 @@ final class Connection: @unchecked Sendable {
         Request(line, query: current.query, body: current.body, memo: memo, connection: handle)
     }
 
-    /// Some of the body.
+    /// Takes part of the body.
     func take(_ bytes: UnsafeRawBufferPointer) -> MHD_Result {
         current.received += bytes.count
         if !current.isDropping {
@@ -205,7 +205,7 @@ final class Connection: @unchecked Sendable {
                 current.body = []
             } else {
                 current.body.append(contentsOf: bytes)
-                // An array grows to more than what it holds.
+                // An array grows beyond its content.
                 if !reserve(current.body.capacity) {
                     current.refusal = current.stranger == nil ? .busy : .throttled
                     current.body = []
@@ -215,8 +215,8 @@ final class Connection: @unchecked Sendable {
         return current.isTolerable(current.received) ? .YES : .NO
     }
 
-    /// Sets memory aside for the body, if any is left. It counts the bytes that arrived and not the announced
-    /// length: a client must not use up memory by an announcement.
+    /// Reserves memory for the body, if any is left. Counts arrived bytes and not the announced length: a
+    /// client must not use up memory with an announcement.
     private func reserve(_ bytes: Int) -> Bool {
         guard bytes > current.reserved else { return true }
         let more = bytes - current.reserved
@@ -234,7 +234,7 @@ final class Connection: @unchecked Sendable {
         }
     }
 
-    /// The request is whole, or its reply was given.
+    /// The request is complete, or its reply was given.
     func finish(_ line: RequestLine) -> MHD_Result {
         if current.stage == .suspended {
             guard let answer = current.answer.take() else { return .NO }
@@ -253,7 +253,7 @@ final class Connection: @unchecked Sendable {
         }
     }
 
-    /// The answer is sent, or never will be.
+    /// The answer was sent, or never will be.
     func close() {
         isInFlight.store(false, ordering: .sequentiallyConsistent)
         noteKey()
@@ -282,10 +282,10 @@ final class Connection: @unchecked Sendable {
         MHD_suspend_connection(handle)
     }
 
-    /// The way back for a connection that is suspended.
+    /// The reply for a suspended connection.
     private func reply(in room: Room) -> LateReply {
         LateReply(work: { [self] in reception.pool(room).goOn($0) }) { [self] response in
-            // Without an answer MHD closes the connection.
+            // Without an answer, MHD closes the connection.
             current.answer = response
             reception.resume(handle)
         }
@@ -303,7 +303,7 @@ final class Connection: @unchecked Sendable {
     }
 
     private func send(_ response: Response, closing: Bool = false) -> MHD_Result {
-        // MHD promises not to write to the bytes, its signature does not.
+        // MHD promises not to write to the bytes, but its signature does not.
         func build(_ bytes: UnsafeRawBufferPointer, _ mode: MHD_ResponseMemoryMode)
             -> OpaquePointer?
         {
@@ -323,9 +323,9 @@ final class Connection: @unchecked Sendable {
         return MHD_queue_response(handle, UInt32(clamping: response.status), built)
     }
 
-    /// Without a copy of the texts on the heap, which Swift makes when it passes one to C by itself.
+    /// Avoids the copies on the heap that Swift makes when it passes texts to C by itself.
     private func add(_ header: Header, to response: OpaquePointer) {
-        // One that holds a line break is left out by MHD, as it should be.
+        // MHD leaves out a header with a line break, as it should.
         _ = header.name.withCString { name in
             header.value.withCString { value in MHD_add_response_header(response, name, value) }
         }
@@ -342,7 +342,7 @@ final class Connection: @unchecked Sendable {
             reception.connections.deadline(after: milliseconds), ordering: .relaxed)
     }
 
-    /// Ends a connection whose time is up. Its request is not handled even if it became complete in between.
+    /// Ends a connection whose time is up. Its request is not handled even if it was completed in between.
     func sweep(at time: Int64) {
         let limit = deadline.load(ordering: .relaxed)
         guard limit < time, limit != Self.swept else { return }
@@ -351,19 +351,19 @@ final class Connection: @unchecked Sendable {
 
     private func noteKey() { isKnown.store(memo.content != nil, ordering: .relaxed) }
 
-    /// Whether it has shown no key that is known, and no proxy speaks over it.
+    /// Whether it has shown no known key and does not come from a proxy.
     var isStranger: Bool { !memo.origin.isProxy && !isKnown.load(ordering: .relaxed) }
 
-    /// A connection whose client is to do the next thing.
+    /// A connection that waits for its client.
     struct Waiting {
         fileprivate let connection: Connection
         fileprivate let limit: Int64
         fileprivate let isIdle: Bool
 
-        /// Of two, the one with the lower is missed less.
+        /// The lower of two is the better one to end.
         var order: (Int, Int64) { (isIdle ? 0 : 1, limit) }
 
-        /// Ends it although its time is not up; `false` when its client has done that thing.
+        /// Ends it before its time is up; `false` if its client has acted.
         func end() -> Bool {
             connection.isIdle.load(ordering: .relaxed) == isIdle && connection.end(at: limit)
         }

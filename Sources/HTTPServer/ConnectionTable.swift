@@ -1,15 +1,15 @@
 import Synchronization
 import Threading
 
-/// The open connections, and the clock that their deadlines are on.
+/// The open connections, and the clock for their deadlines.
 ///
-/// MHD's own timeout starts again with every byte, so a client could hold a connection for ever.
+/// MHD's own timeout starts again with every byte, so a client could hold a connection forever.
 final class ConnectionTable: Sendable {
     /// By socket: its number is free for another connection only after `remove`.
     private let open = Monitor<[Int32: Connection]>([:])
     private let total = Atomic(0)
     /// Moved by the sweeper, so that a request need not ask the system for the time. One sweep
-    /// moves it by one interval at most: when the machine is late, no client is cut off early.
+    /// moves it by one interval at most, so that a late machine cuts no client off early.
     private let clock = Atomic(monotonicMilliseconds())
     private let isStopped = Monitor(false)
     private let interval: Int64
@@ -19,7 +19,7 @@ final class ConnectionTable: Sendable {
         interval = min(max(shortest / 8, 5), 500)
     }
 
-    /// When a wait that begins now is over. The clock may be behind by one interval.
+    /// The deadline of a wait that begins now. The clock may be behind by one interval.
     func deadline(after milliseconds: Int64) -> Int64 {
         clock.load(ordering: .relaxed) + interval + milliseconds
     }
@@ -30,11 +30,11 @@ final class ConnectionTable: Sendable {
 
     var count: Int { total.load(ordering: .relaxed) }
 
-    /// Counts one more, before it is known whether there is room for it: of two that come at once
-    /// each sees the other. Gives how many there are.
+    /// Counts one more before it is known whether there is room for it, so that two simultaneous
+    /// ones see each other. Returns the total.
     func enter() -> Int { total.add(1, ordering: .relaxed).newValue }
 
-    /// `enter` came before.
+    /// `enter` was called before.
     func insert(_ connection: Connection) {
         open.change(wake: .none) { $0[connection.socket] = connection }
     }
@@ -44,15 +44,15 @@ final class ConnectionTable: Sendable {
         total.subtract(1, ordering: .relaxed)
     }
 
-    /// Ends up to `count` connections of the network whose strangers have the most, for a newcomer whose network has fewer;
-    /// `false` when none was ended. The longest idle go first, then clients that are slow with a request. A
-    /// look at all connections is long, so it ends more than one at a time.
+    /// Ends up to `count` connections of the network whose strangers have the most, for a newcomer whose
+    /// network has fewer; `false` if none was ended. The longest idle go first, then clients with slow
+    /// requests. A look at all connections takes long, so it ends more than one at a time.
     func makeRoom(for newcomer: ClientAddress, count: Int) -> Bool {
         open.change(wake: .none) { open in
             let strangers = Dictionary(grouping: open.values.lazy.filter(\.isStranger)) {
                 $0.peer.network
             }
-            // The newcomer is one more of its network.
+            // The newcomer counts in its network.
             let own = (strangers[newcomer.network]?.count ?? 0) + 1
             let most = strangers.max { $0.value.count < $1.value.count }?.value ?? []
             guard most.count > own else { return false }
@@ -67,7 +67,7 @@ final class ConnectionTable: Sendable {
         }
     }
 
-    /// Shuts overdue connections until `stop`, on a thread of its own.
+    /// Closes overdue connections until `stop`, on its own thread.
     func startSweeping() {
         startThread("sweeper") { [self] in
             var last = monotonicMilliseconds()

@@ -8,7 +8,7 @@ struct ListenAddress {
 
     init(_ text: String) throws(ServerError) {
         guard let colon = text.lastIndex(of: ":"),
-            // A number alone: one with a sign would be read as well.
+            // Digits only: a number with a sign would parse as well.
             text[text.index(after: colon)...].utf8.allSatisfy({ (0x30...0x39).contains($0) }),
             let port = UInt16(text[text.index(after: colon)...])
         else { throw .addressMalformed(text) }
@@ -39,19 +39,19 @@ struct ListenAddress {
         return (storage, first.ai_addrlen)
     }
 
-    /// Has the socket listen.
+    /// Makes the socket listen.
     func listen(on listener: Int32) throws(ServerError) {
         guard Glibc.listen(listener, SOMAXCONN) == 0 else {
             throw fault(closing: listener)
         }
     }
 
-    /// A socket that has the address. Nothing hears it yet: calls are refused as before.
+    /// A socket bound to the address. It does not listen yet: calls are refused as before.
     func bound() throws(ServerError) -> Int32 {
         let type = Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue)
         let listener = socket(Int32(storage.ss_family), type, 0)
         guard listener >= 0 else { throw .outOfResources }
-        // A restart must not wait for old connections to be forgotten.
+        // A restart must not wait until old connections are forgotten.
         var on: Int32 = 1
         setsockopt(
             listener, SOL_SOCKET, SO_REUSEADDR, &on, socklen_t(MemoryLayout.size(ofValue: on)))
@@ -61,7 +61,7 @@ struct ListenAddress {
         return listener
     }
 
-    /// Why the last call with the socket did not do.
+    /// Why the last call on the socket failed.
     private func fault(closing listener: Int32) -> ServerError {
         let code = errno
         close(listener)
@@ -69,13 +69,13 @@ struct ListenAddress {
     }
 }
 
-/// The port that a listening socket has.
+/// The port of a listening socket.
 func port(of listener: Int32) -> UInt16 {
     var address = sockaddr_storage()
     var length = socklen_t(MemoryLayout.size(ofValue: address))
     let result = withSocketAddress(&address) { getsockname(listener, $0, &length) }
     guard result == 0 else { return 0 }
-    // The port is at the same place in the addresses of both families.
+    // The port has the same offset in the addresses of both families.
     return withUnsafeBytes(of: address) {
         UInt16(bigEndian: $0.load(fromByteOffset: 2, as: UInt16.self))
     }

@@ -3,7 +3,7 @@ import Synchronization
 import Telemetry
 import Threading
 
-/// What the connections of one server share.
+/// The state that the connections of one server share.
 final class Reception: Sendable {
     /// What the layer above decides about requests.
     struct Rules: Sendable {
@@ -21,22 +21,23 @@ final class Reception: Sendable {
     private let limitPerAddress: Int
     let proxies: TrustedProxies
     private let shares = Mutex(ConnectionShares())
-    /// Of the memory for bodies of strangers.
+    /// The memory for strangers' bodies.
     private let strangers = Mutex(Shares<ClientAddress>())
     private let strangersMemory: Int
-    /// Of the requests that wait for a worker in the strangers' room.
+    /// The requests that wait for a worker in the strangers' room.
     private let turns = Mutex(Shares<ClientAddress>())
     private let turnsPerAddress: Int
-    /// Connections beyond the limit that get an answer. As many more may be there while others are ended for
-    /// them; any further one is only closed.
+    /// How many connections above the limit get an answer. As many again may exist while others are ended
+    /// for them; any further one is only closed.
     private static let headroom = 64
-    /// When a look at all connections last found none to end for that network. Such a look is long, and a network
-    /// that holds all connections would cause one with each further connection.
+    /// When the last look at all connections found none to end for that network. Such a look takes long, and
+    /// a network that holds all connections would cause one with each further connection.
     private let vainLooks = Mutex<[ClientNetwork: Int64]>([:])
     /// In milliseconds.
     private static let pauseAfterVainLook: Int64 = 50
     private static let vainLookLimit = 1024
-    /// From the moment at which a connection is given to MHD, which starts to serve it later.
+    /// Counted from the moment at which a connection is given to MHD, which starts to serve it
+    /// later.
     private let admitted = Atomic(0)
     private let resuming = Atomic(0)
     private let bodyBytes = Atomic(0)
@@ -112,8 +113,8 @@ final class Reception: Sendable {
         metrics.gauge("deed_http_workers", "Workers in all.") { Int64(workers) }
     }
 
-    /// How many connections may be open at a time, including connections that get an error because they are too
-    /// many, and newcomers that take the place of others.
+    /// How many connections may be open at a time, including those that only get an error and newcomers that
+    /// replace others.
     var capacity: Int { limit + 2 * Reception.headroom }
 
     func pool(_ room: Room) -> WorkerPool {
@@ -128,11 +129,11 @@ final class Reception: Sendable {
         for room in Room.allCases { pool(room).stop() }
     }
 
-    /// Whether there is room for one more connection of that address; who gets it gives it back with
-    /// `dismiss`.
+    /// Whether there is room for one more connection from that address; a caller who gets it returns
+    /// it with `dismiss`.
     func admit(_ client: ClientAddress) -> ConnectionShares.Standing {
         let count = admitted.add(1, ordering: .relaxed).newValue
-        // A crowd that also holds the places for errors must not keep out all others either.
+        // A crowd that also holds the places for errors must not keep everyone else out either.
         guard count <= limit + Reception.headroom || count <= capacity && makeRoom(for: client)
         else {
             admitted.subtract(1, ordering: .relaxed)
@@ -164,7 +165,7 @@ final class Reception: Sendable {
         return connection
     }
 
-    /// Ends connections of the networks that have the most, so that a few cannot keep out all others.
+    /// Ends connections of the networks that have the most, so that a few cannot keep everyone else out.
     private func makeRoom(for newcomer: ClientAddress) -> Bool {
         let (network, now) = (newcomer.network, monotonicMilliseconds())
         let isPausing = vainLooks.withLock { looks in
@@ -179,8 +180,8 @@ final class Reception: Sendable {
         return false
     }
 
-    /// Has it done by a worker of that room; `false` when as much waits there as may, of that stranger
-    /// or in all.
+    /// Has a worker of that room do it; `false` if the room's queue is full, for that stranger or in
+    /// all.
     func submit(
         in room: Room, of stranger: @autoclosure () -> ClientAddress?, prepare: () -> Void,
         _ work: @escaping WorkerPool.Work
@@ -201,14 +202,14 @@ final class Reception: Sendable {
 
     var isDraining: Bool { draining.load(ordering: .sequentiallyConsistent) }
 
-    /// Sets memory aside for a body; false when all connections together hold as much as they may.
+    /// Reserves memory for a body; false if all connections together have reached the limit.
     func reserve(_ bytes: Int) -> Bool {
         if bodyBytes.add(bytes, ordering: .relaxed).newValue <= bodyMemory { return true }
         release(bytes)
         return false
     }
 
-    /// The same for a stranger's: one address has an eighth of what all may have.
+    /// The same for a stranger's body: one address may have an eighth of the total.
     func reserve(_ bytes: Int, for client: ClientAddress) -> Bool {
         strangers.withLock {
             $0.take(bytes, for: client, limit: strangersMemory / 8, of: strangersMemory)
@@ -226,14 +227,14 @@ final class Reception: Sendable {
     /// How many threads are about to resume a connection: the daemon must outlive that.
     var threadsResuming: Int { resuming.load(ordering: .sequentiallyConsistent) }
 
-    /// Lets the daemon go on with a connection whose answer is complete.
+    /// Lets the daemon continue with a connection whose answer is complete.
     func resume(_ handle: OpaquePointer) {
         resuming.add(1, ordering: .sequentiallyConsistent)
         MHD_resume_connection(handle)
         resuming.subtract(1, ordering: .sequentiallyConsistent)
     }
 
-    /// Refuses requests from now on; `false` when that was so already.
+    /// Refuses requests from now on; `false` if it already did.
     func startDraining() -> Bool {
         !draining.exchange(true, ordering: .sequentiallyConsistent)
     }

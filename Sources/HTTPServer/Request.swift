@@ -1,14 +1,14 @@
 import CMicroHTTPD
 import Glibc
 
-/// One request, whole, as its handler sees it.
+/// One complete request as its handler sees it.
 ///
-/// It is lent for the length of the handler's call: what an answer needs later must be taken out.
+/// It is lent for the duration of the handler's call: what an answer needs later must be copied.
 package struct Request: ~Copyable {
-    /// As sent, what follows `?`.
+    /// The part after `?`, as sent.
     package let query: String?
     package let body: [UInt8]
-    /// `nil` for a request that came over no connection.
+    /// `nil` for a request without a connection.
     package let memo: Memo?
     private let source: Source
 
@@ -17,7 +17,7 @@ package struct Request: ~Copyable {
         case parts(method: String, path: String, headers: [(String, String)])
     }
 
-    /// A request that came over no connection: handlers can be called without a server.
+    /// A request without a connection: handlers can be called without a server.
     package init(
         method: String, path: String, query: String? = nil, headers: [(String, String)] = [],
         body: [UInt8] = []
@@ -37,7 +37,7 @@ package struct Request: ~Copyable {
         source = .connection(connection, line)
     }
 
-    /// `HEAD` reads as `GET`: the server leaves the body of the answer out by itself.
+    /// `HEAD` reads as `GET`: the server itself leaves out the answer's body.
     package var method: String {
         switch source {
         case .connection(_, let line): isGet ? "GET" : line.methodText
@@ -62,7 +62,7 @@ package struct Request: ~Copyable {
         }
     }
 
-    /// Lends the same as bytes, which takes no memory.
+    /// Lends the path as bytes, which takes no memory.
     package func withPath(_ body: (Span<UInt8>) -> Void) {
         switch source {
         case .connection(_, let line):
@@ -72,8 +72,8 @@ package struct Request: ~Copyable {
         }
     }
 
-    /// Whether the header occurs once and has that value. The time that it takes tells nothing
-    /// about the value beyond its length.
+    /// Whether the header occurs once with that value. The time that this takes reveals only the
+    /// value's length.
     package func hasOne(_ name: StaticString, _ value: [UInt8]) -> Bool {
         switch source {
         case .connection(let connection, _):
@@ -108,8 +108,8 @@ package struct Request: ~Copyable {
 }
 
 extension Request {
-    /// Where the request comes from, by a trusted proxy's word where one brought it; `nil` for a request
-    /// that came over no connection.
+    /// The client, by a trusted proxy's word if a proxy sent it; `nil` for a request without a
+    /// connection.
     package var client: ClientAddress? {
         guard let origin = memo?.origin else { return nil }
         guard origin.isProxy else { return origin.peer }
@@ -128,7 +128,7 @@ extension Request {
     }
 }
 
-/// What a handler keeps of a client's connection from one of its requests to the next.
+/// What a handler remembers about a client's connection between requests.
 package final class Memo {
     package var content: AnyObject?
     let origin: Origin
@@ -136,13 +136,13 @@ package final class Memo {
     init(_ origin: Origin) { self.origin = origin }
 }
 
-/// Why a header has no value that can be told. To guess one would mix up two clients' values.
+/// Why a header has no definite value. Guessing one would mix up two clients' values.
 package enum HeaderError: Error {
     case repeated
     case notUTF8
 }
 
-/// Method and path where the connection's buffer has them.
+/// Method and path in the connection's buffer.
 struct RequestLine {
     let method: UnsafePointer<CChar>
     let path: UnsafePointer<CChar>
@@ -156,12 +156,12 @@ private func values(of name: StaticString, in headers: [(String, String)]) -> [S
     return headers.filter { $0.0.lowercased() == name }.map(\.1)
 }
 
-/// The header's first value, with every byte that is not UTF-8 replaced.
+/// The header's first value, with invalid UTF-8 replaced.
 func headerValue(_ name: StaticString, of connection: OpaquePointer) -> String? {
     headerBytes(name, of: connection).map { String(decoding: $0, as: UTF8.self) }
 }
 
-/// The header's first value where the connection's buffer has it.
+/// The header's first value in the connection's buffer.
 private func headerBytes(
     _ name: StaticString, of connection: OpaquePointer
 ) -> UnsafeRawBufferPointer? {
@@ -172,7 +172,7 @@ private func headerBytes(
     return found == .YES ? UnsafeRawBufferPointer(start: value, count: count) : nil
 }
 
-/// The header's last value and how often it occurs, by one look at each header.
+/// The header's last value and its number of occurrences, from one pass over the headers.
 private func sought(_ name: StaticString, of connection: OpaquePointer) -> SoughtHeader {
     var sought = SoughtHeader(name: name.start, length: name.utf8CodeUnitCount)
     MHD_get_connection_values_n(connection, .HEADER_KIND, lookAtHeader, &sought)
@@ -192,7 +192,7 @@ private struct SoughtHeader {
     var value = UnsafeRawBufferPointer(start: nil, count: 0)
 }
 
-/// All of the header's values. Few ask for them, so that the look for one of them allocates nothing.
+/// All values of the header. Few callers need them, so looking for a single one allocates nothing.
 private func headerValues(
     _ name: StaticString, of connection: OpaquePointer
 ) -> [UnsafeRawBufferPointer] {

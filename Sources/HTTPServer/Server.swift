@@ -4,23 +4,23 @@ import Glibc
 package import Telemetry
 import Threading
 
-/// An HTTP server that runs from its making until it is drained.
+/// An HTTP server that runs from its creation until it is drained.
 package final class Server: Sendable {
     package let port: UInt16
     private let reception: Reception
-    /// Unsafe only by its type: MHD takes calls for a daemon from any thread.
+    /// Unsafe only by its type: MHD accepts calls for a daemon from any thread.
     nonisolated(unsafe) private let daemon: OpaquePointer
     private let listener: Int32
-    /// Whether the accepting thread is at an end.
+    /// Whether the accepting thread has ended.
     private let isDeaf = Monitor(false)
 
-    /// Holds any head that an honest client sends, and bounds what idle connections cost. All of it is
-    /// overwritten for each request: more than a processor's nearest cache has room for would slow
-    /// down everything else.
+    /// Holds any head that an honest client sends, and limits the cost of idle connections. All of it
+    /// is overwritten for each request: if it exceeded a processor's nearest cache, it would slow down
+    /// everything else.
     static let memoryPerConnection = 12 << 10
 
-    /// Serves from now on. `admit` decides what becomes of a body that a head announces;
-    /// `refusal` what a request to a path is answered that `handler` never sees.
+    /// Serves from now on. `admit` decides about the body that a head announces; `refusal` gives
+    /// the answer to a request that `handler` never sees.
     package init(
         _ settings: ServerSettings, metrics: Metrics,
         admit: @escaping @Sendable (borrowing Request) -> Admission,
@@ -47,8 +47,8 @@ package final class Server: Sendable {
         startAccepting()
     }
 
-    /// The same where every body may come in: `bodyLimit` gives the bytes that it may have, by method
-    /// and raw path.
+    /// A server that accepts every body: `bodyLimit` gives the limit in bytes, by method and raw
+    /// path.
     package convenience init(
         _ settings: ServerSettings, metrics: Metrics,
         bodyLimit: @escaping @Sendable (_ method: String, _ path: String) -> Int,
@@ -72,8 +72,8 @@ package final class Server: Sendable {
         let threads = max(1, settings.threads)
         var limits = httpd_limits(
             threads: UInt32(clamping: threads),
-            // MHD divides it among its threads. One that reaches its share while it takes a connection
-            // in waits for itself for ever (0.9.75), so no thread may: the reception counts instead.
+            // MHD divides it among its threads. A thread that reaches its share while it accepts a
+            // connection deadlocks (0.9.75), so no thread may: the reception counts instead.
             connections: UInt32(clamping: 2 * threads * reception.capacity),
             memory_per_connection: memoryPerConnection)
         let daemon = httpd_start(&callbacks, &limits, identity?.certificate, identity?.key)
@@ -81,8 +81,8 @@ package final class Server: Sendable {
         return daemon
     }
 
-    /// Connections are accepted here and given to MHD, not by MHD itself: its way to stop listening
-    /// races with its own threads and may end the process.
+    /// Connections are accepted here and given to MHD, not by MHD itself: its way of stopping to
+    /// listen races with its own threads and may end the process.
     private func startAccepting() {
         nonisolated(unsafe) let daemon = daemon
         startThread("accept") { [listener, isDeaf, reception] in
@@ -93,10 +93,10 @@ package final class Server: Sendable {
 
     deinit { _ = drain(milliseconds: 1000) }
 
-    /// Stops: takes no more requests, finishes those it has, then ends its threads.
+    /// Stops: accepts no more requests, finishes the present ones, then ends its threads.
     ///
-    /// `false` when they were not finished in time. The threads are left as they are then, for a
-    /// process that is about to exit. Only the first call does anything.
+    /// `false` if they were not finished in time. The threads are then left running, for a process
+    /// that is about to exit. Only the first call has an effect.
     @discardableResult
     package func drain(milliseconds: Int64) -> Bool {
         guard reception.startDraining() else { return true }
@@ -112,8 +112,8 @@ package final class Server: Sendable {
         return true
     }
 
-    /// Waits for the requests in flight, and for what idle connections may just have sent. Looks
-    /// again and again, so that a request pays nothing for being waited for.
+    /// Waits for the requests in flight, and for requests that idle connections may just have sent.
+    /// It polls, so that a request costs nothing extra.
     private func isQuiet(within milliseconds: Int64) -> Bool {
         let start = monotonicMilliseconds()
         while true {
@@ -130,7 +130,7 @@ package final class Server: Sendable {
     }
 }
 
-/// Bounds what the system keeps of answers that a client does not take, which it would let grow to
+/// Limits the system's send buffer for clients that do not read, which would otherwise grow to
 /// megabytes.
 private func bound(_ socket: Int32) {
     var bytes: Int32 = 64 << 10
@@ -154,7 +154,7 @@ private func acceptAll(
                 close(socket)
                 continue
             }
-            // Closes the socket when it cannot take it.
+            // Closes the socket if MHD cannot take it.
             let result = withSocketAddress(&address) {
                 MHD_add_connection(daemon, socket, $0, length)
             }

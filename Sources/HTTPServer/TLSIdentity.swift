@@ -1,6 +1,6 @@
 import Glibc
 
-/// The PEM texts with which a server proves who it is.
+/// The PEM texts that identify a server.
 struct TLSIdentity {
     let certificate: String
     let key: String

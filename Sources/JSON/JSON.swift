@@ -1,4 +1,4 @@
-/// A JSON value. Objects keep the order of their members and never hold one name twice; integers
+/// A JSON value. Objects keep the order of their members and never contain one name twice; integers
 /// that fit in 64 bits are exact, and any other number keeps its text.
 package enum JSON: Sendable, Hashable {
     case null
@@ -33,22 +33,22 @@ package struct JSONObject: Sendable, Hashable {
 
     func holds(_ name: String) -> Bool { index(of: name) != nil }
 
-    /// Names of different lengths are distinguished for less than it costs to compare them.
+    /// Comparing lengths first is cheaper than comparing names.
     private func index(of name: String) -> Int? {
         let length = name.utf8.count
         return members.firstIndex { $0.name.utf8.count == length && $0.name == name }
     }
 
-    /// Adds a member. The caller vouches that the name is new; the reader refuses duplicates.
+    /// Adds a member. The caller guarantees that the name is new; the reader refuses duplicates.
     package mutating func append(_ name: String, _ value: JSON) {
         members.append(Member(name: name, value: value))
     }
 }
 
-/// The name of a member that is written often: made ready once, with what mostly follows it.
+/// The name of a frequently written member: prepared once, with what usually follows it.
 package struct JSONName: Sendable {
     let text: String
-    /// Each as it stands in an object behind another member.
+    /// As it appears in an object after another member.
     let beforeText: [UInt8]
     let beforeObject: [UInt8]
     let beforeValue: [UInt8]
@@ -69,12 +69,12 @@ package struct JSONName: Sendable {
     }
 }
 
-/// Takes in the members of an object: to keep them, or to write them directly.
+/// Receives the members of an object, to keep them or to write them directly.
 package protocol JSONMembers {
     mutating func append(_ name: JSONName, _ flag: Bool)
     /// `nil` is written as `null`.
     mutating func append(_ name: JSONName, _ text: String?)
-    /// A text that needs no escapes, which `write` appends.
+    /// A text without escapes, which `write` appends.
     mutating func append(_ name: JSONName, writing write: (inout [UInt8]) -> Void)
 }
 
@@ -115,14 +115,14 @@ extension JSON {
 
     package static func integer(_ value: Int) -> JSON { .integer(Int64(value)) }
 
-    /// The object with the members of another one behind its own.
+    /// The object with the members of another one after its own.
     package func followed(by other: JSON) -> JSON {
         guard var object, let others = other.object else { return self }
         for member in others.members { object.append(member.name, member.value) }
         return .object(object)
     }
 
-    /// The object with one more member, if there is a value for it.
+    /// The object with one more member, if its value is not `nil`.
     package func with(_ name: String, _ value: JSON?) -> JSON {
         guard let value, var object else { return self }
         object.append(name, value)
@@ -146,7 +146,7 @@ extension JSON {
     }
     package var isNull: Bool { self == .null }
 
-    /// The member of that name, when this is an object that has it.
+    /// The member with that name, if this is an object that has it.
     package subscript(name: String) -> JSON? { object?[name] }
 
     /// The word for this value's type in an error: "a string", "an object".

@@ -1,4 +1,4 @@
-/// Why a text is not JSON that this reader takes, and at which byte.
+/// Why a text is not acceptable JSON, and at which byte.
 package struct JSONError: Error, Hashable, CustomStringConvertible {
     package enum Reason: Hashable, Sendable {
         case truncated
@@ -32,7 +32,7 @@ package struct JSONError: Error, Hashable, CustomStringConvertible {
 }
 
 extension Unicode.Scalar {
-    /// The character, or its number where it could not be seen.
+    /// The character, or its number if it is invisible.
     fileprivate var shown: String {
         switch properties.generalCategory {
         case .control, .format, .lineSeparator, .paragraphSeparator, .unassigned, .spaceSeparator:

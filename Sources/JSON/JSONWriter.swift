@@ -3,8 +3,8 @@ package struct WrittenObject: JSONMembers {
     private var bytes: [UInt8] = []
     private var isEmpty = true
 
-    /// The text of an object with the members that `append` appends; there is `room` bytes for it
-    /// before more has to be found.
+    /// The text of an object with the members that `append` appends; `room` bytes are allocated in
+    /// advance.
     package static func bytes(
         room: Int, members append: (inout WrittenObject) -> Void
     ) -> [UInt8] {
@@ -17,7 +17,7 @@ package struct WrittenObject: JSONMembers {
 
     private init() {}
 
-    /// How many bytes there are so far.
+    /// The number of bytes so far.
     package var end: Int { bytes.count }
 
     package mutating func append(_ name: JSONName, _ flag: Bool) {
@@ -55,7 +55,7 @@ package struct WrittenObject: JSONMembers {
         nest(append)
     }
 
-    /// The same by a name that is not known before.
+    /// The same with a name that is not known in advance.
     package mutating func append(named name: String, members append: (inout WrittenObject) -> Void)
     {
         if !isEmpty { bytes.append(UInt8(ascii: ",")) }
@@ -64,7 +64,7 @@ package struct WrittenObject: JSONMembers {
         nest(append)
     }
 
-    /// What stands behind an opening brace.
+    /// The part after an opening brace.
     private mutating func nest(_ append: (inout WrittenObject) -> Void) {
         isEmpty = true
         append(&self)
@@ -72,7 +72,7 @@ package struct WrittenObject: JSONMembers {
         isEmpty = false
     }
 
-    /// A member, or its beginning, as it stands behind another one.
+    /// A member, or its beginning, as it appears after another one.
     private mutating func appendMember(_ member: [UInt8]) {
         if isEmpty {
             bytes.append(contentsOf: member.dropFirst())
@@ -84,7 +84,7 @@ package struct WrittenObject: JSONMembers {
 }
 
 extension JSON {
-    /// This value as compact JSON text, members in their order.
+    /// This value as compact JSON text, with its members in order.
     package var bytes: [UInt8] {
         var bytes: [UInt8] = []
         bytes.reserveCapacity(256)
@@ -165,7 +165,7 @@ extension JSON {
         bytes.append(UInt8(ascii: "\""))
     }
 
-    /// What stands between the quotation marks.
+    /// The part between the quotation marks.
     fileprivate static func writeContent(_ text: String, to bytes: inout [UInt8]) {
         if needsEscapes(text.utf8.span) {
             writeEscaped(text, to: &bytes)

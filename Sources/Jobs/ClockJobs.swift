@@ -5,8 +5,8 @@ package import Telemetry
 import Threading
 
 extension SharedClock {
-    /// Looks where other instances have moved the clock, as often as what they have written is looked
-    /// for.
+    /// Checks whether other instances have moved the clock, as often as the log is checked for their
+    /// events.
     package var job: Job {
         let pause: Int64 = 50
         return Job("clock", .everywhere(milliseconds: pause), longestPause: pause) {
@@ -17,8 +17,8 @@ extension SharedClock {
     }
 }
 
-/// Ends an instance that follows the machine's clock when another one gave the database a test clock:
-/// what it answers is wrong from then on.
+/// Ends an instance that follows the machine's clock if another one gave the database a test clock:
+/// its answers are wrong from then on.
 package final class ForeignClock: Sendable {
     private let found = Monitor<Instant?>(nil)
     private let log: Log
@@ -29,7 +29,7 @@ package final class ForeignClock: Sendable {
         self.stop = stop
     }
 
-    /// Where the test clock stands; `nil` when there is none.
+    /// The test clock's time; `nil` if there is none.
     package var instant: Instant? { found.change(wake: .none) { $0 } }
 
     package var obstacle: String? {

@@ -6,18 +6,18 @@ package import PrivatePostgres
 package import Telemetry
 import Threading
 
-/// Looks at an interval whether the database answers, and restarts a private one that does not.
+/// Checks regularly whether the database answers, and restarts a private one that does not.
 package final class DatabaseWatch: Sendable {
     private static let pause: Int64 = 500
-    /// How long the database may leave a look unanswered.
+    /// How long the database may leave a check unanswered.
     private static let patience: Int64 = 2000
 
     private struct State {
-        /// Whether it could be worked with; `nil` before the first look.
+        /// Whether it was usable; `nil` before the first check.
         var isUsable: Bool?
         var answers = false
         var lookedAt: Int64 = 0
-        /// What the log was last told of the private PostgreSQL, so that it is not told with each look.
+        /// The last reported fault of the private PostgreSQL, so that it is not reported at each check.
         var restartFault: String?
     }
     private let state = Monitor(State())
@@ -28,8 +28,8 @@ package final class DatabaseWatch: Sendable {
     private let foreignClock: ForeignClock?
     private let onReturn: Monitor<@Sendable () -> Void> = Monitor({})
 
-    /// `postgres` is the private one, where that is the database; `foreignClock` is told of a test clock
-    /// that the database should not have.
+    /// `postgres` is the private server, if that is the database; `foreignClock` gets a test clock that
+    /// the database should not have.
     package init(
         _ ledger: Ledger, over connection: ConnectionSettings, postgres: PrivatePostgres?,
         foreignClock: ForeignClock?, log: Log
@@ -51,12 +51,12 @@ package final class DatabaseWatch: Sendable {
         }
     }
 
-    /// `body` is called when the database can be reached again.
+    /// Calls `body` when the database is reachable again.
     package func whenBack(_ body: @escaping @Sendable () -> Void) {
         onReturn.change { $0 = body }
     }
 
-    /// What keeps the database from answering; `nil` when nothing does.
+    /// What keeps the database from answering; `nil` if nothing does.
     package var obstacle: String? {
         let (isUsable, answers, lookedAt) = state.change(wake: .none) {
             ($0.isUsable, $0.answers, $0.lookedAt)
@@ -66,7 +66,7 @@ package final class DatabaseWatch: Sendable {
         return "The database cannot be reached; check that it runs."
     }
 
-    /// What keeps the database from being worked with as usual; empty when nothing does.
+    /// What prevents normal use of the database; empty if nothing does.
     package var impediments: [Impediment] { ledger.impediments }
 
     package func look() {
@@ -77,7 +77,7 @@ package final class DatabaseWatch: Sendable {
             let body = onReturn.change { $0 }
             body()
         } catch {
-            // A server that is not worked with has answered; its impediment tells why.
+            // An unusable server has answered; its impediment says why.
             let answers = if case .impeded = error { true } else { false }
             if note(isUsable: false, answers: answers) != false {
                 log.error("not_ready", ["reason": .string(reason(of: error))])
@@ -86,7 +86,7 @@ package final class DatabaseWatch: Sendable {
         }
     }
 
-    /// What was known before.
+    /// Returns what was known before.
     private func note(isUsable: Bool, answers: Bool) -> Bool? {
         state.change(wake: .none) { state in
             defer {
@@ -99,7 +99,7 @@ package final class DatabaseWatch: Sendable {
         }
     }
 
-    /// What PostgreSQL itself says when it is asked for a session.
+    /// PostgreSQL's own reason when it is asked for a session.
     private func reason(of fault: Fault) -> String {
         do throws(PostgresError) {
             _ = try Connection.open(connection.forLooking)
@@ -125,7 +125,7 @@ package final class DatabaseWatch: Sendable {
 }
 
 extension Job {
-    /// Writes down what was seen of the log, for the next start.
+    /// Stores what was seen of the log, for the next start.
     package static func remembering(_ ledger: Ledger) -> Job {
         Job("remembering", .everywhere(milliseconds: 100)) { _ in
             ledger.known.keep()

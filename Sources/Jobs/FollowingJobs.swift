@@ -2,8 +2,8 @@ import Core
 package import Ledger
 
 extension Job {
-    /// Hands on all that happens to the log, on one instance at a time. What was handed on may come again
-    /// after a crash.
+    /// Passes on everything that happens in the log, on one instance at a time. After a crash some of it
+    /// may come again.
     package static func following(
         _ reader: DurableReader, of ledger: Ledger, _ take: @escaping DurableReader.Taking
     ) -> Job {

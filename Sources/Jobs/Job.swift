@@ -1,15 +1,15 @@
 package import Core
 package import Threading
 
-/// Something that happens without a call.
+/// Work that happens without a call.
 package struct Job: Sendable {
-    /// What a run leaves to do.
+    /// When a job runs next.
     package enum Next: Sendable {
         /// There is more to do immediately.
         case atOnce
-        /// Nothing before the schedule says so.
+        /// At the scheduled time.
         case asScheduled
-        /// Nothing before that instant of Deed's clock, where it comes before what the schedule says.
+        /// At that instant of Deed's clock, if it comes before the scheduled time.
         case at(Instant)
     }
 
@@ -18,7 +18,7 @@ package struct Job: Sendable {
     /// How many threads run it.
     var threads = 1
     var urgency = Urgency.usual
-    /// How long it rests at most when it fails again and again.
+    /// The longest rest after repeated failures.
     var longestPause: Int64 = 60_000
     let work: @Sendable (Run) throws(Fault) -> Next
 
@@ -35,7 +35,7 @@ package struct Job: Sendable {
         self.work = work
     }
 
-    /// The rest after that number of failures in a row: each is twice as long as the one before.
+    /// The rest after that many consecutive failures: each is twice as long as the one before.
     func pause(afterFailures count: Int) -> Int64 {
         min(longestPause, min(schedule.pause, 1000) << Int64(min(count - 1, 16)))
     }
@@ -45,11 +45,11 @@ package struct Job: Sendable {
 package struct Run: Sendable {
     /// When it began, by Deed's clock.
     package let startedAt: Instant
-    /// What says that it runs for all instances; `nil` where each runs for itself.
+    /// The lease under which it runs for all instances; `nil` if each runs for itself.
     package let lease: Lease?
     let isWanted: @Sendable () -> Bool
 
-    /// Whether to go on. A long run asks between its steps: it is over when the service stops, and when
-    /// another instance has taken over.
+    /// Whether to continue. A long run checks this between its steps: it ends when the service stops,
+    /// and when another instance has taken over.
     package var goesOn: Bool { isWanted() }
 }

@@ -6,7 +6,7 @@ package import Telemetry
 import Threading
 
 extension Job {
-    /// Projects customers again when their project's catalog has changed, on any instance.
+    /// Projects customers again after any instance has changed their project's catalog.
     package static func projecting(_ reprojection: Reprojection, log: Log) -> Job {
         Job("projecting", .everywhere(milliseconds: 1000), urgency: .patient) {
             run throws(Fault) in
@@ -14,13 +14,13 @@ extension Job {
             let customers = try reprojection.project(
                 while: { run.goesOn }, faulted: { faults.append($1.named($0)) })
             if customers > 0 { log.info("projected_anew", ["customers": .integer(customers)]) }
-            // The other projects were projected; what is left is taken up again.
+            // The other projects were projected; the next run does the rest.
             if let fault = faults.first { throw fault }
             return .asScheduled
         }
     }
 
-    /// Counts what no customer claimed.
+    /// Counts unclaimed purchases.
     package static func unclaimedCount(_ ledger: Ledger, metrics: Metrics) -> Job {
         let unclaimed = Gauge()
         metrics.gauge(

@@ -6,8 +6,8 @@ package import Telemetry
 import Threading
 
 extension Job {
-    /// Reconciles every project once a day, one after the other. A night that is cut short, or that cannot do one
-    /// of them, is continued: projects that are done are not done again.
+    /// Reconciles every project once a day, one after the other. If a night is cut short, or one project
+    /// fails, it is continued without the projects that are done.
     package static func reconciling(
         at time: TimeOfDay, _ intake: Intake, log: Log,
         _ port: @escaping @Sendable (ReconcileWish) -> ReconcilePort
@@ -20,7 +20,7 @@ extension Job {
                     if try intake.wasReconciled(listed.project, since: night) { continue }
                     let wish = ReconcileWish(project: listed.project)
                     let work = port(wish)
-                    // Another run, as one that was requested, may be under way.
+                    // Another run, such as a requested one, may be under way.
                     while run.goesOn,
                         try !intake.reconcile(wish, work, log, while: { run.goesOn })
                     { Threading.pause(milliseconds: 500) }
@@ -40,8 +40,8 @@ extension Job {
         }
     }
 
-    /// Does the reconciliations that were requested. Every instance looks, and the one that takes the right to
-    /// reconcile does it; the others come back.
+    /// Does the requested reconciliations. Every instance checks, and the one that takes the right to
+    /// reconcile does them; the others come back.
     package static func requested(
         _ ledger: Ledger, _ intake: Intake, log: Log,
         _ port: @escaping @Sendable (ReconcileWish, UnlistedWalk) -> ReconcilePort
@@ -66,7 +66,7 @@ extension Job {
         }
     }
 
-    /// Tells how the newest reconciliations ended, on any instance.
+    /// Reports how the newest reconciliations ended, on any instance.
     package static func reconciled(_ ledger: Ledger, metrics: Metrics) -> Job {
         let (longestAgo, drifted) = (Gauge(), Gauge())
         metrics.gauge(
@@ -88,7 +88,7 @@ extension Job {
 }
 
 extension Intake {
-    /// Whether the project was reconciled with every step since an instant.
+    /// Whether a reconciliation with every step ended since an instant.
     fileprivate func wasReconciled(
         _ project: ProjectID, since instant: Instant
     ) throws(Fault) -> Bool {

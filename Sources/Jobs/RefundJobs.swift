@@ -6,8 +6,8 @@ package import Telemetry
 import Threading
 
 extension Job {
-    /// Tells stores what became of purchases whose money is asked back. Two threads: a store that
-    /// hangs for one app keeps the others waiting for one call at most.
+    /// Reports to stores what happened to purchases whose refund is requested. Two threads: a store
+    /// that hangs for one app delays the others by at most one call.
     package static func reportingRefunds(
         _ reports: RefundReports, log: Log, metrics: Metrics
     ) -> Job {
@@ -33,7 +33,7 @@ extension Job {
     }
 }
 
-/// What came of reports on refunds.
+/// The results of reports about refunds.
 private struct RefundMeasures: Sendable {
     private let reported, unreported, waiting: Counter
 

@@ -2,11 +2,11 @@ import Core
 package import Service
 
 extension Job {
-    /// What changed is read when the log reports it; a slow full look finds what the log does not report.
+    /// Changes are read when the log reports them; a slow full read finds what the log does not report.
     private static func rereading(
         _ name: String, _ reload: @escaping @Sendable () throws(Fault) -> Void
     ) -> Job {
-        // A revoked key must not open anything for long, also when something fails.
+        // A revoked key must stop working soon, even if something fails.
         Job(name, .everywhere(milliseconds: 10_000), longestPause: 500) { _ throws(Fault) in
             try reload()
             return .asScheduled

@@ -1,8 +1,8 @@
 import Core
 import Crypto
 
-/// How each event of a shard is tied to all before it: SHA-256 over the previous chain, the
-/// header of the event and the digest of its payload. `docs/ledger.md` has the exact bytes.
+/// Links each event of a shard to all earlier ones: SHA-256 over the previous chain, the event's
+/// header and the digest of its payload. `docs/ledger.md` has the exact bytes.
 struct ChainLink {
     let digest: Digest32
     let chain: Digest32
@@ -23,7 +23,7 @@ struct ChainLink {
     }
 }
 
-/// What the chain covers of an event in addition to its payload.
+/// The parts of an event that the chain covers besides its payload.
 struct EventHeader {
     let position: Position
     let stream: Stream
@@ -33,7 +33,7 @@ struct EventHeader {
     let record: EventRecord
     let causeIndex: Int16
     let causeDigest: [UInt8]
-    /// The digest of the evidence on which the event rests.
+    /// The digest of the evidence behind the event.
     let evidence: [UInt8]?
 
     var columns: HeaderColumns {
@@ -48,7 +48,7 @@ struct EventHeader {
     }
 }
 
-/// The same as the table has it, perhaps damaged.
+/// The header as stored in the table, perhaps damaged.
 struct HeaderColumns {
     let shard: Int64
     let sequence: Int64
@@ -57,7 +57,7 @@ struct HeaderColumns {
     let customer: String
     let version: Int64
     let type: String
-    /// Which form of its type's payload it has.
+    /// The payload's format within its type.
     let format: Int64
     let occurredAt: Int64
     let recordedAt: Int64
@@ -89,13 +89,13 @@ struct HeaderColumns {
     }
 }
 
-/// The forms in which columns are digested: no two rows give the same bytes.
+/// The encodings in which columns are hashed: no two rows give the same bytes.
 extension [UInt8] {
     mutating func append(number: Int64) {
         unsafe Swift.withUnsafeBytes(of: number.bigEndian) { unsafe append(contentsOf: $0) }
     }
 
-    /// With its length before it.
+    /// Appends the text after its length.
     mutating func append(text: String) {
         append(number: Int64(text.utf8.count))
         append(contentsOf: text.utf8)

@@ -25,7 +25,7 @@ struct EventRow {
         func instant(_ column: Column) -> Instant { Instant(milliseconds: number(column)) }
         stream = try Stream(
             project: text(.project), environment: text(.environment), customer: text(.customer))
-        // Streams are read by their names alone: rows in other shards are not theirs.
+        // Streams are read by their names alone: rows in other shards do not belong to them.
         guard rows.int2(row, Column.shard.rawValue) == stream.shard.number else {
             throw .unreadable("an event in a shard that is not its stream's")
         }
@@ -41,12 +41,12 @@ struct EventRow {
         causeDigest = rows.bytes(row, Column.causeDigest.rawValue)
     }
 
-    /// Whether the row, of a query that also returns other things, has an event.
+    /// Whether the row has an event, in a query that also returns other things.
     static func isThere(in rows: borrowing Rows, _ row: Int) -> Bool {
         !rows.isNull(row, Column.seq.rawValue)
     }
 
-    /// The event, its payload read.
+    /// The event with its decoded payload.
     func recorded() throws(LedgerError) -> RecordedEvent {
         RecordedEvent(
             stream: stream, version: version, position: position,

@@ -3,23 +3,23 @@ import Postgres
 import SQL
 import Threading
 
-/// What one instance does for all of them. A lease ends by the clock, or with the session of its holder.
+/// Leases for work that one instance does for all. A lease ends by the clock, or with its holder's session.
 extension Ledger {
-    /// When the job's last run began that came to its end, by Deed's clock.
+    /// When the job's last completed run began, by Deed's clock.
     package func lastRun(of job: String) throws(Fault) -> Instant? {
         try list(Statement.findLease(.text(job), .int8(0)), over: watching) { rows, row in
             rows.optionalInt8(row, 0).map(Instant.init(milliseconds:))
         }.first.flatMap(\.self)
     }
 
-    /// Whether some instance has the lease.
+    /// Whether any instance has the lease.
     package func isHeld(_ name: String, at now: Instant) throws(Fault) -> Bool {
         try list(Statement.findLease(.text(name), .int8(now.milliseconds)), over: watching) {
             rows, row in rows.bool(row, 1)
         }.first ?? false
     }
 
-    /// The job's lease; `nil` when another instance has it, or has run the job since `lastRun`.
+    /// The job's lease; `nil` if another instance has it, or has run the job since `lastRun`.
     package func takeLease(
         of job: String, at now: Instant, until end: Instant, lastRun: Instant?
     ) throws(Fault) -> Lease? {
@@ -32,7 +32,7 @@ extension Ledger {
         }.first
     }
 
-    /// Holds it longer; false when another instance took it over.
+    /// Extends the lease; false if another instance took it over.
     package func keep(_ lease: Lease, until end: Instant) throws(Fault) -> Bool {
         try requireWritable()
         let call = Statement.keepLease(
@@ -40,7 +40,7 @@ extension Ledger {
         return try list(call, over: watching) { _, _ in true }.first ?? false
     }
 
-    /// Gives it back, after a run that began at `ranAt`, or after none.
+    /// Returns the lease after a run that began at `ranAt`, or without a run.
     package func end(_ lease: Lease, ranAt: Instant?) throws(Fault) {
         try requireWritable()
         let call = Statement.endLease(
@@ -50,7 +50,7 @@ extension Ledger {
 }
 
 extension Connection {
-    /// Throws unless the lease is its holder's still; then it stays so until the end of the transaction.
+    /// Throws unless the holder still has the lease, and then keeps it so until the end of the transaction.
     mutating func require(_ lease: Lease) throws(LedgerError) {
         let call = Statement.requireLease(.text(lease.name), .int8(lease.fence))
         try read([call]) { _, rows throws(LedgerError) in
@@ -59,12 +59,12 @@ extension Connection {
     }
 }
 
-/// A lease that is renewed for as long as it is held.
+/// A lease that is renewed as long as it is held.
 package final class KeptLease: Sendable {
     private static let milliseconds: Int64 = 15_000
 
     private struct State {
-        /// When it was renewed last, by the clock that only moves forward; `nil` once another instance has it.
+        /// When it was last renewed, by the monotonic clock; `nil` once another instance has it.
         var renewedAt: Int64? = monotonicMilliseconds()
         var isOver = false
     }
@@ -72,7 +72,7 @@ package final class KeptLease: Sendable {
     private let ledger: Ledger
     private let state = Monitor(State())
 
-    /// Takes the lease by the machine's clock; `nil` when another instance has it, or has run the job since
+    /// Takes the lease by the machine's clock; `nil` if another instance has it, or has run the job since
     /// `lastRun`.
     package init?(
         _ name: String, of ledger: Ledger, lastRun: Instant? = nil,
@@ -87,15 +87,15 @@ package final class KeptLease: Sendable {
         startThread("lease") { [self] in renew(clock) }
     }
 
-    /// Whether it is this instance's still, as far as that can be told: a process that stood still for longer than
-    /// a lease lasts knows of none, and while the database cannot be asked, no other instance can take it.
+    /// Whether this instance still has it. A process that was suspended for longer than a lease lasts assumes
+    /// that it has none; while the database is unreachable, no other instance can take it.
     package var isHeld: Bool {
         state.change(wake: .none) { state in
             state.renewedAt.map { monotonicMilliseconds() - $0 < KeptLease.milliseconds } ?? false
         }
     }
 
-    /// Gives it back, after a run that began at `ranAt`, or after none.
+    /// Returns the lease after a run that began at `ranAt`, or without a run.
     package func end(ranAt: Instant? = nil) throws(Fault) {
         state.change { $0.isOver = true }
         try ledger.end(lease, ranAt: ranAt)

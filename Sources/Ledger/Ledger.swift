@@ -17,7 +17,7 @@ package final class Ledger: Sendable {
     let knownKeys: KnownKeys
     let unread: UnreadStreams
     let clocks: Clocks
-    /// What was seen of the log, against which each server is held.
+    /// What was seen of the log; each server is compared with it.
     package let known: LogGuard
     private let greet: Greeting
     let pulse = Pulse()
@@ -26,17 +26,17 @@ package final class Ledger: Sendable {
     private let log: Log
     let measures: LedgerMeasures
     let pool: Pool
-    /// For what must be seen in time however many lists are asked for: keys and apps.
+    /// For reads that must not be delayed by lists: keys and apps.
     let watching: Pool
-    /// For looks at how the database is, which soon say when it says nothing.
+    /// For health checks, which must soon notice a silent database.
     let looking: Monitor<Link>
     let hanging = Hanging()
     let certainty = Monitor(Certainty())
-    /// Whether the database may be found at several addresses.
+    /// Whether the database may be at several addresses.
     let hasOtherAddresses: Bool
     let condition: DatabaseCondition
 
-    /// A ledger over a database whose schema is right (see `Schema`).
+    /// A ledger over a database with a valid schema (see `Schema`).
     package init(_ settings: LedgerSettings, log: Log, metrics: Metrics) {
         self.log = log
         var settings = settings
@@ -109,7 +109,7 @@ package final class Ledger: Sendable {
         }
     }
 
-    /// Tells the reader of everything that is appended from now on.
+    /// Informs the reader of everything that is appended from now on.
     package func follow(with reader: any LogReader) {
         readers.add(reader)
         let isFirst = isFollowed.change { isFollowed in
@@ -153,14 +153,14 @@ package final class Ledger: Sendable {
         }
     }
 
-    /// Notes that this many more commands are on their way, or fewer.
+    /// Notes that this many more, or fewer, commands are about to come.
     package func announce(_ change: Int) { announced.change(by: change) }
 
     /// Decides the command on its stream's state and returns when its events are durable.
     package func append(_ command: Command) throws(CommandError) -> Outcome {
         let result = Monitor<PendingCommand.Answer?>(nil)
         submit(command) { answer in result.change(wake: .one) { $0 = answer } }
-        // A server that hangs is given up by the committer a little later than by the sender.
+        // The committer gives up a hanging server a little later than the sender does.
         let patience = 2 * settings.patienceMilliseconds
         guard let answer = result.wait(milliseconds: patience, for: { $0 }) else {
             throw .fault(.unavailable)
@@ -181,7 +181,7 @@ package final class Ledger: Sendable {
         if !queue(of: command.stream.shard).add(pending) { respond(.failure(.fault(.busy))) }
     }
 
-    /// What waits for the committer of a shard.
+    /// The queue of a shard's committer.
     func queue(of shard: Shard) -> BoundedQueue<PendingCommand> {
         commands[Int(shard.number) % commands.count]
     }
@@ -191,7 +191,7 @@ package final class Ledger: Sendable {
         try CustomerSnapshot(try reading(of: stream))
     }
 
-    /// Does not block: responds exactly once, mostly on a thread of the ledger's own.
+    /// Does not block: responds exactly once, mostly on one of the ledger's own threads.
     package func read(
         _ stream: Stream, respond: @escaping @Sendable (Result<CustomerSnapshot, Fault>) -> Void
     ) {
@@ -232,7 +232,7 @@ package final class Ledger: Sendable {
         }
     }
 
-    /// One item for each row that the call gives.
+    /// One item for each row of the call's result.
     func list<Item>(
         _ call: Call, over pool: Pool? = nil,
         _ item: (borrowing Rows, Int) throws(LedgerError) -> Item
@@ -240,7 +240,7 @@ package final class Ledger: Sendable {
         try faulting { () throws(LedgerError) in try rows(call, over: pool, item) }
     }
 
-    /// The same, with the reason where the database refuses.
+    /// The rows, or the reason if the database refuses.
     func rows<Item>(
         _ call: Call, over pool: Pool? = nil,
         _ item: (borrowing Rows, Int) throws(LedgerError) -> Item
@@ -254,8 +254,8 @@ package final class Ledger: Sendable {
         }
     }
 
-    /// Takes no more commands and reads, and finishes the waiting ones; false when the database hung
-    /// until the time was over.
+    /// Accepts no more commands and reads, and finishes the waiting ones; false if the database hung
+    /// until the time was up.
     @discardableResult
     package func close() -> Bool {
         for queue in commands { queue.close() }

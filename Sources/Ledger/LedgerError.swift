@@ -1,7 +1,7 @@
 package import Core
 package import Postgres
 
-/// Why the ledger did not do what it was asked.
+/// Why the ledger did not carry out a request.
 package enum LedgerError: Error, Sendable, CustomStringConvertible {
     case postgres(PostgresError)
     /// The log holds something that is damaged.
@@ -10,7 +10,7 @@ package enum LedgerError: Error, Sendable, CustomStringConvertible {
     case tooNew(String)
     /// The log has become shorter than this process has seen it.
     case logShrunk
-    /// Another instance has taken over what this one was doing.
+    /// Another instance has taken over this one's work.
     case leaseLost
     case schemaMissing
     case schemaOutdated(found: Int64, needed: Int64)
@@ -18,7 +18,7 @@ package enum LedgerError: Error, Sendable, CustomStringConvertible {
     case migrationEdited(name: String)
     case schemaUnreleased
     case roleMissing
-    /// The database answers, and cannot be worked with as usual.
+    /// The database answers, but cannot be used normally.
     case impeded(Impediment)
 
     package var description: String {
@@ -53,13 +53,13 @@ package enum LedgerError: Error, Sendable, CustomStringConvertible {
         }
     }
 
-    /// Whether the same attempt may succeed when it is made again.
+    /// Whether the same attempt may succeed later.
     var isPassing: Bool {
         switch self {
         case .logShrunk: true
         case .postgres(let error):
-            // Serialization, deadlock, a standby that is not promoted yet, a lock or a statement
-            // that took too long, and a server that is short of something (class 53).
+            // Serialization failures, deadlocks, a standby that is not promoted yet, a lock or a
+            // statement that took too long, and a server that lacks a resource (class 53).
             error.kind == .connection || error.kind == .unwanted
                 || error.sqlState?.hasPrefix("53") ?? false && !error.isLackOfRoom
                 || ["40001", "40P01", "25006", "55P03", "57014"].contains(error.sqlState)
@@ -67,7 +67,7 @@ package enum LedgerError: Error, Sendable, CustomStringConvertible {
         }
     }
 
-    /// Whether what is wrong is wrong for all commands of a batch, and stays so.
+    /// Whether the fault affects all commands of a batch, and lasts.
     var isOfAll: Bool {
         switch fault {
         case .leaseLost: true
@@ -81,35 +81,35 @@ package enum LedgerError: Error, Sendable, CustomStringConvertible {
         if case .postgres(let error) = self { error.isLackOfRoom } else { false }
     }
 
-    /// Whether another session has held for too long what had to be locked.
+    /// Whether another session has held a needed lock for too long.
     var isLockedOut: Bool {
         if case .postgres(let error) = self { error.sqlState == "55P03" } else { false }
     }
 
-    /// Whether the database gave up on something that took too long: a statement, or the wait for the
+    /// Whether the database stopped something that took too long: a statement, or the wait for the
     /// next one in a transaction.
     var isTooLong: Bool {
         guard case .postgres(let error) = self else { return false }
         return ["57014", "25P03"].contains(error.sqlState)
     }
 
-    /// Whether another commit was faster to claim a purchase, or to let one wait under a token: what is
-    /// decided now sees that.
+    /// Whether another commit claimed a purchase first, or let one wait under a token first: a new
+    /// decision sees that.
     var isOvertaken: Bool {
         guard case .postgres(let error) = self else { return false }
         return error.sqlState == "DD006"
             || error.sqlState == "23505" && error.constraint == "holders_pkey"
     }
 
-    /// Whether an event already stands where the log goes on. Heads and events are written together,
-    /// so it was put there past Deed, and would be in the way for ever.
+    /// Whether an event already stands where the log continues. Heads and events are written
+    /// together, so something other than Deed put it there, and it would block the log permanently.
     var isBlocked: Bool {
         guard case .postgres(let error) = self else { return false }
         return error.sqlState == "23505"
             && ["events_pkey", "events_version_key"].contains(error.constraint)
     }
 
-    /// The refusal, when the database refused by a rule and not for a fault.
+    /// The refusal, if the database refused by a rule and not because of a fault.
     var refusal: Refusal? {
         guard case .postgres(let error) = self else { return nil }
         return switch error.sqlState {
@@ -120,7 +120,7 @@ package enum LedgerError: Error, Sendable, CustomStringConvertible {
         }
     }
 
-    /// What callers learn.
+    /// The fault that callers see.
     package var fault: Fault {
         switch self {
         case .impeded(let impediment): .impeded(impediment)
@@ -140,8 +140,8 @@ package enum LedgerError: Error, Sendable, CustomStringConvertible {
 }
 
 extension LedgerError {
-    /// What the sender of a command learns. In the background it is no sign that the database is away when something
-    /// took too long: it would again.
+    /// The fault that the sender of a command sees. For background work, a timeout does not mean that the
+    /// database is away: it would occur again.
     func fault(of pending: PendingCommand) -> Fault {
         if pending.kind == .client || !isTooLong { return fault }
         return .broken(
@@ -151,7 +151,7 @@ extension LedgerError {
     }
 }
 
-/// Asks the ledger for a caller who need not know what is wrong with it.
+/// Asks the ledger for a caller who only needs a fault, not its details.
 package func faulting<Answer>(
     _ body: () throws(LedgerError) -> Answer
 ) throws(Fault) -> Answer {

@@ -7,28 +7,28 @@ package struct LedgerSettings: Sendable {
     package static let serviceRole = "deed_service"
 
     package var connection: ConnectionSettings
-    /// What is recorded follows this clock, which may be a test's.
+    /// Recorded instants follow this clock, which may be a test's.
     package var clock: @Sendable () -> Instant
-    /// The machine's, held against the database's; without it nothing is compared.
+    /// The machine's clock, compared with the database's; `nil` for no comparison.
     package var machineClock: (@Sendable () -> Instant)?
-    /// Where it is kept what was seen of the log.
+    /// Where to store what was seen of the log.
     package var memory = LogMemory.none
     package var committers = 2
-    /// Connections for reads of states, each for many at a time.
+    /// Connections for reads of states, each for many reads at a time.
     package var readers = 2
     /// Connections for lists: of events, keys, projects.
     package var lookups = 8
-    /// Commands that may wait for one committer, and reads for the readers.
+    /// How many commands may wait for one committer, and how many reads for the readers.
     package var queueLimit = 4096
-    /// Commands of the background that are committed together: a client may have to wait for that number.
+    /// How many background commands are committed together: a client may have to wait for that many.
     package var backgroundBatch = 50
-    /// The memory for states of recently used streams, roughly.
+    /// The approximate memory for states of recently used streams.
     package var cachedBytes = 128 << 20
-    /// How long a command may wait for a database that does not answer.
+    /// How long a command may wait for an unresponsive database.
     package var patienceMilliseconds: Int64 = 5000
-    /// How long a read may.
+    /// How long a read may wait for it.
     package var readPatienceMilliseconds: Int64 = 2000
-    /// The pause between two looks at what other instances have appended.
+    /// The pause between two checks for what other instances have appended.
     package var tailMilliseconds: Int64 = 50
 
     package init(connection: ConnectionSettings, clock: @escaping @Sendable () -> Instant) {
@@ -37,7 +37,7 @@ package struct LedgerSettings: Sendable {
     }
 }
 
-/// What a ledger measures of itself.
+/// A ledger's metrics about itself.
 package struct LedgerMeasures: Sendable {
     let batchSizes: Histogram
     let commitTimes: Histogram

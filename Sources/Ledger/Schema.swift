@@ -3,36 +3,36 @@ import Crypto
 package import Postgres
 import SQL
 
-/// A step of the schema that was taken, or would be.
+/// A step of the schema, taken or pending.
 package struct SchemaStep: Hashable, Sendable {
     package let number: Int64
     package let name: String
 }
 
-/// What the database's schema is, and how it becomes what this release needs.
+/// The state of the database's schema, and the way to what this release needs.
 package struct Schema: ~Copyable {
     /// The newest migration that this release knows.
     package static var needed: Int64 { Migration.all.last?.number ?? 0 }
 
     var link: Link
 
-    /// To migrate, the settings must be those of the schema's owner, or of a login that may create
-    /// it; to look, those of the service do.
+    /// Migrating needs the login of the schema's owner, or one that may create it; looking needs
+    /// only the service's.
     package init(_ settings: ConnectionSettings) {
         var settings = settings
-        // Building an index on a large log takes its time.
+        // Building an index on a large log takes long.
         settings.statementTimeoutMilliseconds = 0
         link = Link(settings)
     }
 
-    /// The newest migration that the database has; 0 when it has none.
+    /// The newest migration in the database; 0 if there is none.
     package mutating func found() throws(LedgerError) -> Int64 {
         do throws(LedgerError) {
             return try link.settled { connection throws(LedgerError) in
                 try connection.releasedMigrations().last?.number ?? 0
             }
         } catch {
-            // 22023: there is no role of that name, and the first migration makes it.
+            // 22023: the role does not exist, because the first migration creates it.
             if case .postgres(let error) = error, error.sqlState == "22023" { return 0 }
             throw error
         }
@@ -50,8 +50,8 @@ package struct Schema: ~Copyable {
         }
     }
 
-    /// Takes every step that is missing, each in a transaction of its own, and reports it. Two
-    /// processes that migrate at the same time take turns.
+    /// Takes every missing step, each in its own transaction, and reports it. Two processes that
+    /// migrate at the same time take turns.
     package mutating func migrate(
         now: Instant, report: (SchemaStep) -> Void
     ) throws(LedgerError) {
@@ -64,7 +64,7 @@ package struct Schema: ~Copyable {
 }
 
 extension LedgerError {
-    /// What is wrong with a schema at that migration; `nil` when nothing is.
+    /// The problem with a schema at that migration; `nil` if there is none.
     package init?(migrationFound found: Int64) {
         if found == Schema.needed { return nil }
         if found == 0 {
@@ -100,7 +100,7 @@ extension Connection {
         return applied
     }
 
-    /// The applied migrations. Throws when a build from before the first release applied others.
+    /// The applied migrations. Throws if a build from before the first release applied others.
     fileprivate mutating func releasedMigrations() throws(LedgerError) -> [AppliedMigration] {
         let applied = try appliedMigrations()
         let first = applied.first { $0.number == Migration.all.first?.number }
@@ -108,7 +108,7 @@ extension Connection {
         return applied
     }
 
-    /// The migrations that are missing, after a look at whether the others are the same as ours.
+    /// The missing migrations, after a check that the applied ones are ours.
     fileprivate mutating func pendingMigrations() throws(LedgerError) -> [Migration] {
         let applied = try releasedMigrations()
         if let newest = applied.last, newest.number > Schema.needed {
@@ -125,7 +125,7 @@ extension Connection {
         }
     }
 
-    /// Makes the schema, the table of migrations and the service's role.
+    /// Creates the schema, the table of migrations and the service's role.
     fileprivate mutating func prepareToMigrate() throws(LedgerError) {
         try execute([
             Statement.begin(), Statement.migrationLock(), Statement.migrationSchema(),
@@ -140,7 +140,7 @@ extension Connection {
         }
     }
 
-    /// Applies the next migration; `nil` when none is missing.
+    /// Applies the next migration; `nil` if none is missing.
     fileprivate mutating func apply(now: Instant) throws(LedgerError) -> SchemaStep? {
         try execute([Statement.begin(), Statement.migrationLock()])
         guard let migration = try pendingMigrations().first else {

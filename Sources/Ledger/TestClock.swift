@@ -10,23 +10,23 @@ package final class TestClockTable: Sendable {
         pool = Pool(settings, size: 1)
     }
 
-    /// Where the clock stands; `nil` when there is none.
+    /// The clock's time; `nil` if there is none.
     package func read() throws(LedgerError) -> Instant? {
         try first(Statement.readTestClock()).map(Instant.init(milliseconds:))
     }
 
-    /// The same, with a fault that tells no more than that it cannot be read.
+    /// The clock's time; the fault says only that it cannot be read.
     package func instant() throws(Fault) -> Instant? {
         try faulting { () throws(LedgerError) in try read() }
     }
 
-    /// Gives the database a clock that stands at that instant, unless it has one. It takes the owner's login, and
-    /// the database refuses it where it has anything of the real world.
+    /// Gives the database a clock with that time, unless it has one. It needs the owner's login, and the
+    /// database refuses if it has any production data.
     package func mark(at now: Instant) throws(LedgerError) {
         _ = try first(Statement.markTestClock(.int8(now.milliseconds)))
     }
 
-    /// Moves the clock there; false when it is past that, or does not stand at `from` where that is given.
+    /// Moves the clock there; false if it is past that, or not at `from` when that is given.
     package func move(to target: Instant, from: Instant?) throws(Fault) -> Bool {
         let call = Statement.moveTestClock(
             .int8(target.milliseconds), .int8(from?.milliseconds))
@@ -53,7 +53,7 @@ package final class TestClockTable: Sendable {
 }
 
 extension Ledger {
-    /// Where the database's test clock stands; `nil` when it has none.
+    /// The time of the database's test clock; `nil` if it has none.
     package func testClock() throws(Fault) -> Instant? {
         try list(Statement.readTestClock(), over: watching) { rows, row in
             Instant(milliseconds: rows.int8(row, 0))

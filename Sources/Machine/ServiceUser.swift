@@ -1,9 +1,10 @@
 import CProcess
 package import Glibc
 
-/// The ordinary user who works for root, so that a fault in a service gives an attacker no rights of root.
+/// The ordinary user under whom root's services run, so that a fault in a service gives an attacker no
+/// root rights.
 package struct ServiceUser: Sendable, Equatable {
-    /// The users who serve unless another one is named: the first that exists.
+    /// The users who serve unless another one is named: the first one that exists.
     package static let usual = ["deed", "postgres"]
 
     package let name: String
@@ -28,18 +29,18 @@ package struct ServiceUser: Sendable, Equatable {
         home = String(cString: entry.pw_dir)
     }
 
-    /// The first of the usual ones that this machine has.
+    /// The first of the usual users that exists on this machine.
     package static var usualOne: ServiceUser? {
         usual.lazy.compactMap(ServiceUser.init(named:)).first { $0.id != 0 }
     }
 
-    /// Every thread of this process is that user's from now on, and has no way back; `false` where the system
-    /// does not allow it. Then the process must end.
+    /// Makes every thread of this process run as that user from now on, without a way back; `false` if the
+    /// system does not allow it. Then the process must end.
     package func become() -> Bool {
         guard initgroups(name, group) == 0, setgid(group) == 0, setuid(id) == 0 else {
             return false
         }
-        // A system that let it back would not have let go of it.
+        // If the system allowed a way back, the change did not work.
         guard setuid(0) != 0, getuid() == id, geteuid() == id, getegid() == group else {
             return false
         }

@@ -1,7 +1,7 @@
 internal import COpenSSL
 package import Core
 
-/// What a certificate shall say. Change one member to make a forged one.
+/// The content of a certificate. Change one member to make a forged one.
 package struct CertificatePlan: Sendable {
     package enum Usage: String, Sendable {
         case signing = "critical,digitalSignature"
@@ -18,7 +18,7 @@ package struct CertificatePlan: Sendable {
     /// Object identifier of an unknown critical extension.
     package var criticalExtension: String?
     package var digest: MintedDigest = .sha256
-    /// Whether it names its own key and its issuer's, which strict readers of chains ask for.
+    /// Whether it names its own key and its issuer's, as strict chain readers require.
     package var hasKeyIdentifiers = false
     /// Names an issuer other than the one whose key signs.
     package var issuerName: String?
@@ -52,13 +52,13 @@ package struct CertificatePlan: Sendable {
     }
 }
 
-/// A certificate together with the key that it is about.
+/// A certificate together with its key.
 package struct MintedCertificate: Sendable {
     package let der: [UInt8]
     package let key: MintedKey
     package let name: String
 
-    /// Issues a certificate for `key`; without an issuer it signs itself.
+    /// Issues a certificate for `key`; without an issuer it is self-signed.
     package init(_ plan: CertificatePlan, key: MintedKey, issuer: MintedCertificate? = nil) {
         guard let certificate = X509_new() else { preconditionFailure("out of memory") }
         defer { X509_free(certificate) }
@@ -88,7 +88,7 @@ package struct MintedCertificate: Sendable {
         name = plan.name
     }
 
-    /// One that was made before, with its key.
+    /// An existing certificate with its key.
     package init(der: [UInt8], key: MintedKey, name: String) {
         self.der = der
         self.key = key
@@ -105,7 +105,7 @@ package struct MintedCertificate: Sendable {
         return (lines + ["-----END CERTIFICATE-----", ""]).joined(separator: "\n")
     }
 
-    /// The issuer's name and the serial number, encoded, with which PKCS#7 points at a certificate.
+    /// The encoded issuer name and serial number by which PKCS#7 refers to a certificate.
     var issuerAndSerial: [UInt8] {
         let parsed = der.withUnsafeBufferPointer { buffer in
             var next = buffer.baseAddress

@@ -4,7 +4,7 @@ package struct MintedChain: Sendable {
     package var intermediate: MintedCertificate
     package var leaf: MintedCertificate
 
-    /// One that was made before.
+    /// An existing chain.
     package init(
         root: MintedCertificate, intermediate: MintedCertificate, leaf: MintedCertificate
     ) {
@@ -13,7 +13,7 @@ package struct MintedChain: Sendable {
         self.leaf = leaf
     }
 
-    /// Issues a chain of its own under fresh keys.
+    /// Issues a new chain under fresh keys.
     package init(
         _ kind: Kind, root: CertificatePlan = .root,
         intermediate: CertificatePlan = .intermediate, leaf: CertificatePlan = .leaf
@@ -27,9 +27,9 @@ package struct MintedChain: Sendable {
     }
 
     package enum Kind: Sendable {
-        /// RSA, as receipts are signed.
+        /// RSA, which signs receipts.
         case receipts
-        /// Elliptic curves, as transactions are signed.
+        /// Elliptic curves, which sign transactions.
         case transactions
     }
 
@@ -50,7 +50,7 @@ package struct MintedChain: Sendable {
         return copy
     }
 
-    /// Made once for a run: keys take their time.
+    /// Made once per run, because making keys takes long.
     package static let receipts = MintedChain(.receipts)
     package static let transactions = MintedChain(.transactions)
 }

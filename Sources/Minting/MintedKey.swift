@@ -1,6 +1,6 @@
 internal import COpenSSL
 
-/// Owns a key pair that no store has: made for this run, or kept by a store that only plays one.
+/// Owns a key pair that no store has: made for this run, or kept by a practice store.
 ///
 /// `@unchecked Sendable`: the key never changes after `init`.
 package final class MintedKey: @unchecked Sendable {
@@ -27,7 +27,7 @@ package final class MintedKey: @unchecked Sendable {
         handle = key
     }
 
-    /// Reads what `pem` wrote; `nil` for anything else.
+    /// Reads a key that `pem` wrote; `nil` for anything else.
     package init?(pem: String) {
         // OpenSSL copies nothing here, and reads the text later.
         let key = Array(pem.utf8).withUnsafeBytes { bytes in
@@ -43,7 +43,7 @@ package final class MintedKey: @unchecked Sendable {
         EVP_PKEY_free(handle)
     }
 
-    /// The private key in PKCS#8, as App Store Connect gives its keys out.
+    /// The private key in PKCS#8, as App Store Connect issues its keys.
     package var pem: String {
         let buffer = BIO_new(BIO_s_mem())
         defer { BIO_free(buffer) }
@@ -83,7 +83,7 @@ package final class MintedKey: @unchecked Sendable {
         return raw
     }
 
-    /// Whether that is this key's ES256 signature as JWS writes it.
+    /// Whether it is this key's ES256 signature in the form of JWS.
     package func verifies(raw signature: [UInt8], over bytes: [UInt8]) -> Bool {
         guard signature.count == 64, let parsed = ECDSA_SIG_new() else { return false }
         defer { ECDSA_SIG_free(parsed) }

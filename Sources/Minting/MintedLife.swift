@@ -1,10 +1,9 @@
 package import Core
 internal import JSON
 
-/// The life of one subscription in twelve steps, and some coins, each with the evidence
-/// for it.
+/// Twelve steps in the life of one subscription, and some coins, each with the evidence for it.
 package struct MintedLife: Sendable {
-    /// Evidence on its way: what a customer's back end submits, or, without one, what the store posts.
+    /// A delivery of evidence: submitted by a customer's back end, or posted by the store if there is none.
     package struct Delivery: Sendable {
         package let customer: String?
         package let body: String
@@ -17,9 +16,9 @@ package struct MintedLife: Sendable {
 
     /// How many transactions the store made.
     package static let transactions = 7
-    /// What is left of the coins.
+    /// The remaining coins.
     package static let coins: Int64 = 100
-    /// From its first day to behind its last one.
+    /// From its first day to after its last one.
     package static let days: Int64 = 210
 
     package let customer: String
@@ -81,7 +80,7 @@ package struct MintedLife: Sendable {
         return [Step(sale: kept), Step(sale: returned), Step(sale: refund)]
     }
 
-    /// Each step once by the client and once by the store, of the bytes that each was signed as.
+    /// Each step once from the client and once from the store, with identical signed bytes.
     package var deliveries: [Delivery] {
         steps.enumerated().flatMap { number, step in
             let signed = store.transaction(step.sale)

@@ -11,7 +11,7 @@ package enum ASN1 {
         return [tag, 0x80 | UInt8(length.count)] + length + content
     }
 
-    /// The same in the indefinite form of BER.
+    /// The same in BER's indefinite form.
     package static func indefinite(_ tag: UInt8, _ content: [UInt8]) -> [UInt8] {
         [tag, 0x80] + content + [0, 0]
     }
@@ -50,7 +50,7 @@ package enum ASN1 {
     private static func oid(_ content: [UInt8]) -> [UInt8] { element(0x06, content) }
 }
 
-/// One attribute of a receipt, its value already encoded.
+/// One attribute of a receipt, with its encoded value.
 package struct ReceiptAttribute: Sendable {
     package var number: Int64
     package var value: [UInt8]
@@ -66,7 +66,7 @@ package struct ReceiptAttribute: Sendable {
 }
 
 extension [ReceiptAttribute] {
-    /// The SET of these attributes, in the order in which they stand.
+    /// The SET of these attributes, in their present order.
     package var encoded: [UInt8] { ASN1.set(map(\.encoded)) }
 
     package subscript(attribute number: Int64) -> [UInt8]? {
@@ -141,7 +141,7 @@ package struct ReceiptPlan: Sendable {
     package var outerType = ASN1.signedData
     package var innerType = ASN1.data
     package var hasContent = true
-    /// How often the one signer is listed.
+    /// How often the single signer is listed.
     package var signerCount = 1
     package var certificates: [[UInt8]]
     package var signer: MintedCertificate
@@ -153,14 +153,14 @@ package struct ReceiptPlan: Sendable {
 
     package var bytes: [UInt8] { bytes(content: attributes.encoded) }
 
-    /// The receipt of that content, signed.
+    /// The signed receipt with that content.
     package func bytes(content: [UInt8]) -> [UInt8] {
         let attributes = hasSignedAttributes ? signedAttributes(of: content) : nil
         let signature = signer.key.sign(attributes.map { ASN1.set($0) } ?? content, digest)
         return bytes(content: content, signature: signature)
     }
 
-    /// The receipt of that content with that signature.
+    /// The receipt with that content and signature.
     package func bytes(content: [UInt8], signature: [UInt8]) -> [UInt8] {
         let signers = [[UInt8]](
             repeating: signerInfo(content, signature), count: signerCount)

@@ -6,7 +6,7 @@ package struct SignedJSONPlan: Sendable {
     package var payload: JSON
     package var algorithm: JSON? = "ES256"
     package var certificates: [[UInt8]]
-    /// Members that a header has in addition to the usual ones.
+    /// Further members of the header.
     package var extraHeader: [(String, JSON)] = []
     package var key: MintedKey
 
@@ -24,21 +24,21 @@ package struct SignedJSONPlan: Sendable {
         return .object(object)
     }
 
-    /// The two parts that are signed.
+    /// The two signed parts.
     package var signedText: String {
         header.bytes.base64URL + "." + payload.bytes.base64URL
     }
 
-    /// The whole, signed.
+    /// The complete signed text.
     package var text: String { text(signature: key.signRaw(Array(signedText.utf8))) }
 
     package var bytes: [UInt8] { Array(text.utf8) }
 
-    /// The whole with that signature.
+    /// The complete text with that signature.
     package func text(signature: [UInt8]) -> String { signedText + "." + signature.base64URL }
 }
 
-/// Payloads with every member that they usually have; change or remove some to forge them.
+/// Payloads with all their usual members; change or remove some to forge them.
 package struct Payload: Sendable {
     package private(set) var members: [(name: String, value: JSON)]
 

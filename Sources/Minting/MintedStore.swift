@@ -1,11 +1,11 @@
 package import Core
 internal import JSON
 
-/// A store that signs what a test makes happen, with certificates that last for years.
+/// A store that signs what happens in a test, with certificates that last for years.
 package struct MintedStore: Sendable {
     package var environment = "Production"
     package var bundleID = Payload.bundleID
-    /// The number of the app that notifications name.
+    /// The number of the app in notifications.
     package var appleID: Int64?
 
     package init(environment: String = "Production") {
@@ -23,7 +23,7 @@ package struct MintedStore: Sendable {
         return MintedChain.receipts.with(leaf: plan)
     }()
 
-    /// What the store signs about one transaction.
+    /// The store's signed statement about one transaction.
     package func transaction(_ sale: Sale) -> String { payload(of: sale).signed(by: Self.chain) }
 
     private func payload(of sale: Sale) -> Payload {
@@ -60,7 +60,7 @@ package struct MintedStore: Sendable {
         return payload
     }
 
-    /// What the store signs about the next renewal of a subscription.
+    /// The store's signed statement about the next renewal of a subscription.
     package func renewal(_ plan: RenewalPlan) -> String {
         var payload = Payload([
             ("originalTransactionId", .string(plan.original)),
@@ -92,7 +92,7 @@ package struct MintedStore: Sendable {
         return body.text
     }
 
-    /// The body that tells that a parent took back the consent to the use of the app.
+    /// The body for a parent's withdrawn consent to the use of the app.
     package func rescission(of account: String, id: String, at instant: Instant) -> String {
         let app = appTransaction(originalVersion: "1.0", account: account, at: instant)
         let payload = Payload([
@@ -129,7 +129,7 @@ package struct MintedStore: Sendable {
         return payload.signed(by: Self.chain)
     }
 
-    /// What the store signs about the app's installation.
+    /// The store's signed statement about the app's installation.
     package func appTransaction(
         originalVersion: String, account: String? = nil, at instant: Instant
     ) -> String {
@@ -143,7 +143,7 @@ package struct MintedStore: Sendable {
         return payload.signed(by: Self.chain)
     }
 
-    /// A receipt of the old kind in base64, with that many purchases.
+    /// A receipt of the old kind in base64, with these purchases.
     package func receipt(_ sales: [Sale], at instant: Instant) -> String {
         var attributes = [ReceiptAttribute].receipt(purchases: sales.map(\.attributes))
         attributes[attribute: 0] = ASN1.utf8(environment)
@@ -154,7 +154,7 @@ package struct MintedStore: Sendable {
     }
 }
 
-/// What a test lets be sold.
+/// A sale in a test.
 package struct Sale: Sendable {
     package var transaction: String
     package var original: String
@@ -166,9 +166,9 @@ package struct Sale: Sendable {
     package var quantity: Int64 = 1
     package var token: String?
     package var refunded: Instant?
-    /// The store's name of the account that bought it.
+    /// The store's name for the account that bought it.
     package var account: String?
-    /// The purchase that it goes on from.
+    /// The purchase that it continues.
     package var previous: String?
     package var commitment: Commitment?
     package var items: [SoldItem] = []
@@ -206,7 +206,7 @@ package struct Sale: Sendable {
     }
 }
 
-/// What a test lets become of a subscription's renewal.
+/// The fate of a subscription's renewal in a test.
 package struct RenewalPlan: Sendable {
     package var original: String
     package var product: String
@@ -254,7 +254,7 @@ extension ProductKind {
 }
 
 extension Instant {
-    /// Receipts write no fractions.
+    /// Receipts have no fractions of seconds.
     fileprivate var secondText: String {
         String(decoding: text.utf8.prefix(19), as: UTF8.self) + "Z"
     }

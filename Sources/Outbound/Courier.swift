@@ -3,17 +3,17 @@ import Threading
 
 /// Sends any number of requests together on one thread, over connections that it keeps open.
 ///
-/// Requests with the same `lane` share a few places: one lane whose server hangs holds no place of
-/// another. Certificates are always verified, redirects never followed, and proxies never asked.
+/// Requests with the same `lane` share a few places: a lane whose server hangs takes no place from
+/// another. Certificates are always verified, redirects never followed, and proxies never used.
 package final class Courier: Sendable {
     package typealias Answer = Result<OutboundResponse, OutboundError>
 
     package struct Limits: Sendable {
-        /// How many requests of one lane are under way at a time.
+        /// How many requests of one lane may be under way at a time.
         package var perLane = 4
-        /// How many requests may be under way or wait, of all lanes.
+        /// How many requests may be under way or wait, over all lanes.
         package var requests = 1024
-        /// How many connections are kept open while nothing needs them.
+        /// How many connections are kept open without being needed.
         package var idleConnections = 32
 
         package init() {}
@@ -35,7 +35,8 @@ package final class Courier: Sendable {
     }
     private let state = Monitor(State())
     private let limits: Limits
-    /// Only the courier's thread touches it, but for waking that thread, which curl allows to all.
+    /// Only the courier's thread uses it, except for waking that thread, which curl allows from
+    /// any.
     nonisolated(unsafe) private let pool: UnsafeMutableRawPointer
 
     package init(_ limits: Limits = Limits(), caFile: String? = nil) throws(OutboundError) {
@@ -53,7 +54,7 @@ package final class Courier: Sendable {
         }
     }
 
-    /// Responds exactly once, on the courier's own thread: long work must go to another thread.
+    /// Responds exactly once, on the courier's own thread: long work must move to another thread.
     package func send(
         _ request: OutboundRequest, respond: @escaping @Sendable (Answer) -> Void
     ) {
@@ -77,7 +78,7 @@ package final class Courier: Sendable {
         return try answer.wait { $0 }.get()
     }
 
-    /// Gives up what is under way or waits, and returns when every sender has an answer.
+    /// Abandons everything under way or waiting, and returns when every sender has an answer.
     package func close() {
         state.change { state in
             state.isClosing = true
@@ -92,7 +93,7 @@ package final class Courier: Sendable {
             round.perform()
             let ended = round.takeEnded() + round.takeOverdue(at: monotonicMilliseconds())
             finish(ended)
-            // What ended has made room for what waits.
+            // Completed requests have made room for waiting ones.
             if ended.isEmpty { round.poll(milliseconds: 100) }
         }
         finish(round.takeAll())
@@ -107,7 +108,7 @@ package final class Courier: Sendable {
         }
     }
 
-    /// The waiting parcels that have a place in their lane. Parcels that waited too long are answered.
+    /// The waiting parcels with a place in their lane. Parcels that waited too long are answered.
     private func admit() -> [Parcel] {
         let now = monotonicMilliseconds()
         let (admitted, overdue) = state.change(wake: .none) { state in
@@ -161,7 +162,7 @@ package final class Courier: Sendable {
     }
 }
 
-/// The exchanges that are under way on one thread.
+/// The exchanges under way on one thread.
 private struct Round {
     struct Ended {
         let lane: String
@@ -172,7 +173,7 @@ private struct Round {
     private struct Exchange {
         let transfer: Transfer
         let startedAt: Int64
-        /// When the first byte of the answer must have come.
+        /// The deadline for the answer's first byte.
         let firstByteBy: Int64
         let deadline: Int64
         let respond: @Sendable (Courier.Answer) -> Void
@@ -180,7 +181,7 @@ private struct Round {
     private let pool: UnsafeMutableRawPointer
     private let trust: Trust
     private var exchanges: [UnsafeMutableRawPointer: Exchange] = [:]
-    /// When a server last let a request's time pass, by its address.
+    /// When a server last let a request time out, by its address.
     private var silences: [Substring: Int64] = [:]
 
     init(pool: UnsafeMutableRawPointer, trust: Trust) {
@@ -202,7 +203,7 @@ private struct Round {
             curl_easy_cleanup(handle)
             throw error
         }
-        // The time is kept here: curl would go on using the connection of what it gives up.
+        // The time is kept here: curl would reuse the connection of an abandoned request.
         http_set_number(handle, CURLOPT_TIMEOUT_MS, 0)
         if hasSilence(request.origin) { http_set_number(handle, CURLOPT_FRESH_CONNECT, 1) }
         guard curl_multi_add_handle(pool, handle) == CURLM_OK else {
@@ -216,7 +217,7 @@ private struct Round {
     }
 
     /// Whether requests are under way that may hold a connection on which the server fell silent. It
-    /// closes with the last of them, and until then it must get no new ones.
+    /// closes with the last of them, and must get no new ones until then.
     private mutating func hasSilence(_ origin: Substring) -> Bool {
         guard let last = silences[origin] else { return false }
         let isHeld = exchanges.values.contains {
@@ -246,7 +247,7 @@ private struct Round {
         return ended
     }
 
-    /// The exchanges whose server did not begin its answer in time, or did not end it.
+    /// The exchanges whose server did not begin, or end, its answer in time.
     mutating func takeOverdue(at now: Int64) -> [Ended] {
         let overdue = exchanges.filter { _, exchange in
             exchange.deadline <= now
@@ -263,7 +264,7 @@ private struct Round {
         }
     }
 
-    /// All of them, as given up.
+    /// All of them, as cancelled.
     mutating func takeAll() -> [Ended] {
         Array(exchanges.keys).compactMap { end($0) { _ in .failure(.cancelled) } }
     }

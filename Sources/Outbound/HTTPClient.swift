@@ -1,15 +1,15 @@
 import CCurl
 
-/// Sends requests one after the other, and keeps the connection open between them.
+/// Sends requests one after another, and keeps the connection open between them.
 ///
-/// Certificates are always verified, redirects never followed, and proxies never asked.
+/// Certificates are always verified, redirects never followed, and proxies never used.
 package struct HTTPClient: ~Copyable {
     private let handle: OpaquePointer
     private let trust: Trust
 
     /// `caFile` has PEM certificates to trust instead of the system's; `unixSocket` is where to
-    /// connect, instead of the URL's host. `acceptsAnyName` is for a `caFile` that has the
-    /// server's own certificate: then that says who it is, and its names do not matter.
+    /// connect, instead of the URL's host. `acceptsAnyName` is for a `caFile` with the server's own
+    /// certificate: it identifies the server, so its names do not matter.
     package init(
         caFile: String? = nil, unixSocket: String? = nil, acceptsAnyName: Bool = false
     ) throws(OutboundError) {

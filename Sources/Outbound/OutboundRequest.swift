@@ -1,17 +1,17 @@
-/// What is asked of another server.
+/// A request to another server.
 package struct OutboundRequest: Sendable {
     package var method: String
-    /// `http` or `https`; sent as it is, dots and percent signs in the path included.
+    /// `http` or `https`; sent unchanged, including dots and percent signs in the path.
     package var url: String
     package var headers: [(String, String)]
     package var body: [UInt8]
-    /// For the whole exchange, from looking up the name to the last byte.
+    /// For the whole exchange, from the name lookup to the last byte.
     package var timeoutMilliseconds = 10_000
-    /// For the connection to stand.
+    /// For making the connection.
     package var connectMilliseconds = 5000
-    /// For the first byte of the answer to come, where a courier sends it.
+    /// For the answer's first byte, if a courier sends the request.
     package var firstByteMilliseconds = 10_000
-    /// Requests of one lane share the places that a courier has for it.
+    /// Requests of one lane share a courier's places for it.
     package var lane = ""
     /// The largest reply body that is read.
     package var replyLimit = 16 << 20
@@ -33,30 +33,30 @@ package struct OutboundRequest: Sendable {
         return url[..<(path.last?.endIndex ?? url.endIndex)]
     }
 
-    /// Line breaks would let a value write headers of its own.
+    /// Line breaks would let a value add headers.
     var isWellFormed: Bool {
         let texts = [method, url] + headers.flatMap { [$0.0, $0.1] }
         return texts.allSatisfy { text in text.utf8.allSatisfy { $0 >= 0x20 && $0 != 0x7F } }
     }
 
-    /// The lines that curl wants, and those that stop it from adding its own.
+    /// The header lines for curl, including those that stop it from adding its own.
     var headerLines: [String] {
         var lines = ["Expect:"]
         if !headers.contains(where: { $0.0.lowercased() == "content-type" }) {
             lines.append("Content-Type:")
         }
-        // A colon would make curl leave out a header that is empty on purpose.
+        // With a colon, curl would leave out a deliberately empty header.
         return lines + headers.map { $0.1.isEmpty ? "\($0.0);" : "\($0.0): \($0.1)" }
     }
 }
 
-/// What another server answered, of any status.
+/// Another server's answer, with any status.
 package struct OutboundResponse: Sendable {
     package var status: Int
     package var headers: [(String, String)]
     package var body: [UInt8]
 
-    /// The header's value, its name in any case; the first one of several.
+    /// The header's value, by its name in any case; the first one of several.
     package func header(_ name: String) -> String? {
         headers.first { $0.0.lowercased() == name.lowercased() }?.1
     }
@@ -70,7 +70,7 @@ package enum OutboundError: Error, Equatable, CustomStringConvertible {
     case timedOut(milliseconds: Int)
     case replyTooLarge(limit: Int)
     case brokenOff(detail: String)
-    /// The sender is going down.
+    /// The sender is shutting down.
     case cancelled
     case overloaded(limit: Int)
 

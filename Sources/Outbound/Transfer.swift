@@ -1,18 +1,18 @@
 import CCurl
 import Glibc
 
-/// Whom a client believes and where it connects.
+/// Whom a client trusts, and where it connects.
 struct Trust: Sendable {
     /// PEM certificates to trust instead of the system's.
     var caFile: String?
     /// Where to connect instead of the URL's host.
     var unixSocket: String?
-    /// For a `caFile` that has the server's own certificate.
+    /// For a `caFile` with the server's own certificate.
     var acceptsAnyName = false
 }
 
-/// One exchange on a handle of curl's: what is sent, and what has come of the answer. It lives at least
-/// as long as curl works on it.
+/// One exchange on a curl handle: the request, and the answer so far. It lives at least as long as curl
+/// works on it.
 final class Transfer {
     private static let headLimit = 64 << 10
 
@@ -25,10 +25,10 @@ final class Transfer {
     private var headBytes = 0
     private var content: [UInt8] = []
     private var isTooLarge = false
-    /// Whether anything of the answer has come.
+    /// Whether any part of the answer has come.
     private(set) var hasBegun = false
 
-    /// Prepares the handle; throws when curl does not understand the request.
+    /// Prepares the handle; throws if curl does not understand the request.
     init(
         _ request: OutboundRequest, on curl: UnsafeMutableRawPointer, _ trust: Trust
     ) throws(OutboundError) {
@@ -61,10 +61,10 @@ final class Transfer {
             (CURLOPT_HTTP_VERSION, Int(CURL_HTTP_VERSION_2TLS)),
             (CURLOPT_TIMEOUT_MS, request.timeoutMilliseconds),
             (CURLOPT_CONNECTTIMEOUT_MS, request.connectMilliseconds),
-            // A name server that is slow holds up its own request alone: nothing waits for its thread.
+            // A slow name server delays only its own request: nothing waits for its thread.
             (CURLOPT_QUICK_EXIT, 1),
         ]
-        // An empty name: no proxy, even if the environment's variables name one.
+        // An empty name means no proxy, even if environment variables name one.
         var texts: [(CURLoption, String)] = [
             (CURLOPT_PROXY, ""), (CURLOPT_PROTOCOLS_STR, "http,https"), (CURLOPT_URL, request.url),
         ]
@@ -95,9 +95,9 @@ final class Transfer {
             && http_set_pointer(curl, CURLOPT_WRITEDATA, me) == CURLE_OK
     }
 
-    /// What came of it, once curl is done with it.
+    /// The result, once curl is done with it.
     func result(_ code: CURLcode) -> Result<OutboundResponse, OutboundError> {
-        // The handle may live longer than this.
+        // The handle may outlive this object.
         http_set_pointer(curl, CURLOPT_ERRORBUFFER, nil)
         guard code == CURLE_OK else { return .failure(error(code)) }
         var status = 0
@@ -119,7 +119,7 @@ final class Transfer {
         }
     }
 
-    /// Takes one line of the head. An interim answer's headers give way to the next one's.
+    /// Processes one line of the head. The next answer's headers replace an interim answer's.
     fileprivate func take(line: Substring) -> Bool {
         hasBegun = true
         headBytes += line.utf8.count
@@ -166,7 +166,7 @@ private func bodyReceived(
     return isTaken ? size * count : 0
 }
 
-/// Readies the library for the process, once.
+/// Initializes the library for the process, once.
 enum CurlLibrary {
     static let isReady: Bool = {
         // OpenSSL writes to connections that the other side has closed.

@@ -13,7 +13,7 @@ package enum Bind: Sendable {
     case bools([Bool?])
 }
 
-/// The parameters of one call, laid out one behind the other.
+/// The parameters of one call, laid out one after another.
 struct EncodedBinds {
     let bytes: [UInt8]
     /// Where each parameter lies; `nil` is NULL.
@@ -22,7 +22,8 @@ struct EncodedBinds {
     init(_ binds: [Bind]) {
         var ranges: [Range<Int>?] = []
         ranges.reserveCapacity(binds.count)
-        // One more, so that an empty value at the end has an address too; none would mean NULL.
+        // One more, so that an empty value at the end has an address too; without one it would mean
+        // NULL.
         let room = binds.reduce(1) { $0 + $1.room }
         bytes = [UInt8](unsafeUninitializedCapacity: room) { memory, count in
             var writer = BindWriter(UnsafeMutableRawBufferPointer(memory))
@@ -39,7 +40,7 @@ struct EncodedBinds {
 }
 
 extension Bind {
-    /// At least the bytes that it takes when it is laid out.
+    /// An upper bound for its size once it is laid out.
     fileprivate var room: Int {
         switch self {
         case .text(let text): text?.utf8.count ?? 0
@@ -54,12 +55,12 @@ extension Bind {
         }
     }
 
-    /// What stands in front of the elements of an array.
+    /// The size of an array's header.
     private static let header = 20
 }
 
-/// Lays values out in memory that has room for them; to ask an array for it at each step takes longer
-/// than the writing.
+/// Lays out values in memory that has room for them; growing an array at each step takes longer than
+/// the writing.
 private struct BindWriter {
     private let memory: UnsafeMutableRawBufferPointer
     private(set) var count = 0

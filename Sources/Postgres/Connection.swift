@@ -7,22 +7,22 @@ package struct Connection: ~Copyable {
     private let owner: Handle
     private let schema: String
     private var prepared: Set<String> = []
-    /// The longest wait for the server to say anything; it may hang without closing the connection.
+    /// The longest silence of the server; it may hang without closing the connection.
     private let silenceLimit: Int64?
     private let planLifetime: Int64
     private let pulse: Pulse?
     /// How often connections had been given up when this one was begun.
     private var losses: Int
-    /// How long it is waited at a time before the pulse is looked at.
+    /// How long each wait lasts before the pulse is checked.
     private static let pulsePause: Int64 = 100
-    /// When plans are forgotten next, on the monotonic clock.
+    /// When plans are next forgotten, on the monotonic clock.
     private var nextPlanning: Int64
 
     private static let forgetPlans = Statement("discard plans")
 
     var pointer: OpaquePointer { owner.pointer }
 
-    /// Connects as `settings` say; fails when the server does not answer within their time.
+    /// Connects with `settings`; fails if the server does not answer in time.
     package static func open(
         _ settings: ConnectionSettings
     ) throws(PostgresError) -> Connection {
@@ -45,10 +45,10 @@ package struct Connection: ~Copyable {
     /// Whether the connection is known to be broken.
     package var isBroken: Bool { PQstatus(pointer) != CONNECTION_OK }
 
-    /// Whether it was given up with the others: the server may not be the one to work with any more.
+    /// Whether it was given up with the others: its server may no longer be the one to use.
     package var isGivenUp: Bool { pulse.map { $0.count != losses } ?? false }
 
-    /// Gives up all other connections that exist now. If this one was given up, it stays so.
+    /// Gives up all other current connections. If this one was given up, it stays so.
     package mutating func outliveOthers() {
         guard let pulse else { return }
         let count = pulse.loseOthers()
@@ -67,10 +67,10 @@ package struct Connection: ~Copyable {
             .joined(separator: ":")
     }
 
-    /// Sends every call in one round trip and hands each call's rows to `each` in order.
+    /// Sends every call in one round trip and passes each call's rows to `each` in order.
     ///
-    /// When a call is refused the ones behind it are skipped and its error is thrown. A
-    /// transaction that was open is then still open, and only a rollback is of use.
+    /// If a call is refused, the calls after it are skipped and its error is thrown. An open
+    /// transaction then stays open, and only a rollback is useful.
     package mutating func run(
         _ calls: [Call], each: (_ index: Int, _ rows: borrowing Rows) -> Void = { _, _ in }
     ) throws(PostgresError) {
@@ -93,7 +93,7 @@ package struct Connection: ~Copyable {
             firstError = firstError ?? error
         }
         let error = try receiveSync() ?? firstError
-        // What a server says that is not the one to work with counts for nothing.
+        // Answers from a server that is no longer the one to use do not count.
         try requirePulse()
         if let error { throw error }
     }
@@ -137,7 +137,7 @@ package struct Connection: ~Copyable {
         try require(isSent == 1)
     }
 
-    /// Takes the result of one step; the rows go to `use` when it succeeded.
+    /// Receives the result of one step; the rows go to `use` if it succeeded.
     private func receive(
         _ use: (borrowing Rows) -> Void
     ) throws(PostgresError) -> PostgresError? {
@@ -161,7 +161,7 @@ package struct Connection: ~Copyable {
         return rows.status == PGRES_PIPELINE_SYNC ? nil : rows.error
     }
 
-    /// The next result; `nil` when those of a step are at their end.
+    /// The next result; `nil` at the end of a step's results.
     private func nextResult() throws(PostgresError) -> OpaquePointer? {
         while PQisBusy(pointer) == 1 {
             try waitForSocket(POLLIN)
@@ -170,7 +170,7 @@ package struct Connection: ~Copyable {
         return PQgetResult(pointer)
     }
 
-    /// Writes all that is queued, and reads in between so that neither side can block the other.
+    /// Writes everything queued, and reads in between so that neither side can block the other.
     private func flush() throws(PostgresError) {
         while true {
             let state = PQflush(pointer)
@@ -182,7 +182,7 @@ package struct Connection: ~Copyable {
         }
     }
 
-    /// Waits until the socket is as wanted, or says that the server has fallen silent.
+    /// Waits until the socket is ready, or throws if the server has fallen silent.
     @discardableResult
     private func waitForSocket(_ wanted: Int32) throws(PostgresError) -> Int32 {
         var socket = pollfd(fd: PQsocket(pointer), events: Int16(wanted), revents: 0)
@@ -223,7 +223,7 @@ package struct Connection: ~Copyable {
     }
 }
 
-/// Owns what libpq keeps of a connection.
+/// Owns libpq's connection object.
 struct Handle: ~Copyable {
     let pointer: OpaquePointer
 
@@ -257,5 +257,5 @@ struct Handle: ~Copyable {
     }
 }
 
-/// Notices are for a person at a terminal; what matters comes as an error.
+/// Notices are for a person at a terminal; important ones come as errors.
 private func ignoreNotice(_: UnsafeMutableRawPointer?, _: UnsafePointer<CChar>?) {}

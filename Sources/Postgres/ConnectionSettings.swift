@@ -1,28 +1,29 @@
 /// Where the database is and how a session there begins.
 package struct ConnectionSettings: Sendable {
-    /// What libpq takes: a `postgresql://` URL or `keyword=value` pairs.
+    /// For libpq: a `postgresql://` URL or `keyword=value` pairs.
     package var url: String
-    /// Where the tables lie that statements name.
+    /// The schema of the tables that statements name.
     package var schema = "deed"
-    /// The role whose rights the session has; `nil` keeps those of the login.
+    /// The role whose rights the session has; `nil` keeps the login's.
     package var role: String?
     /// Shown in PostgreSQL's list of sessions.
     package var applicationName: String
-    /// The longest that one statement may take; 0 sets no limit.
+    /// The time limit of one statement; 0 means none.
     package var statementTimeoutMilliseconds: Int
-    /// How long a session that says nothing may hold what it locked; 0 sets no limit. A process that
-    /// works says something within milliseconds.
+    /// How long a silent session may hold its locks; 0 means without limit. A working process says
+    /// something within milliseconds.
     package var silentLockMilliseconds = 1000
-    /// How much longer than a statement the server may say nothing.
+    /// How long beyond a statement's limit the server may stay silent.
     var silenceMarginMilliseconds = 1000
     var connectTimeoutSeconds = 5
-    /// What tells that the server has fallen silent, where something does.
+    /// Reports that the server has fallen silent, if something does.
     package var pulse: Pulse?
-    /// How long a statement may wait for a lock; 0 sets no limit of its own.
+    /// How long a statement may wait for a lock; 0 means no separate limit.
     package var lockTimeoutMilliseconds = 0
-    /// Whether a server is taken that takes no writes.
+    /// Whether a server is accepted that refuses writes.
     var isAnyServerTaken = false
-    /// A plan is made for tables as they are. It may be used for this long after they have changed.
+    /// A plan is made for the tables' present sizes. It may be used for this long after they have
+    /// changed.
     package var planLifetimeMilliseconds: Int64 = 10_000
 
     package init(
@@ -35,10 +36,10 @@ package struct ConnectionSettings: Sendable {
         self.statementTimeoutMilliseconds = statementTimeoutMilliseconds
     }
 
-    /// Whether there are several addresses of which the server is taken that was promoted last.
+    /// Whether there are several addresses, so that the server that was promoted last is used.
     package var namesSeveralServers: Bool { Addresses(self) != nil }
 
-    /// For what PostgreSQL answers immediately if it answers at all.
+    /// For questions that PostgreSQL answers immediately if at all.
     package var forLooking: ConnectionSettings {
         var settings = self
         settings.statementTimeoutMilliseconds = 800
@@ -47,14 +48,14 @@ package struct ConnectionSettings: Sendable {
         return settings
     }
 
-    /// A server that works ends a statement in time; one that says nothing for longer hangs.
+    /// A working server ends a statement in time; one that stays silent longer hangs.
     var silenceLimitMilliseconds: Int64? {
         if statementTimeoutMilliseconds == 0 { return nil }
         return Int64(statementTimeoutMilliseconds + silenceMarginMilliseconds)
     }
 
-    /// The URL has the last word on everything but the encoding, which the reader relies on. Of several
-    /// servers the one is taken that can be written to: a standby may lag behind what was acknowledged.
+    /// The URL overrides everything but the encoding, on which the reader relies. Of several servers, a
+    /// writable one is chosen: a standby may lag behind acknowledged commits.
     var parameters: [(name: String, value: String)] {
         [
             ("connect_timeout", String(connectTimeoutSeconds)), ("keepalives_idle", "15"),
@@ -70,17 +71,17 @@ package struct ConnectionSettings: Sendable {
         let timeout = statementTimeoutMilliseconds
         var settings = [
             ("search_path", "pg_catalog"),
-            // Every statement of the service finds its rows by an index. A plan that was made while a
-            // table was small must not go on reading all of it when it has grown.
+            // Every statement of the service finds its rows by an index. A plan made for a small
+            // table must not go on reading the whole table when it has grown.
             ("enable_seqscan", "off"),
-            // Statements are small, and compiling one takes far longer than running it. Without this a
-            // statement that has no index to use looks so expensive that it is compiled each time.
+            // Statements are small, and compiling one takes far longer than running it. Without this,
+            // a statement without an index looks so expensive that it is compiled each time.
             ("jit", "off"),
-            // For a call with few rows PostgreSQL would rather plan again, which takes several times as
-            // long as to run it by the plan that it has.
+            // For a call with few rows, PostgreSQL would plan again, which takes several times as long
+            // as running the existing plan.
             ("plan_cache_mode", "force_generic_plan"),
             ("statement_timeout", String(timeout)),
-            // A process that was stopped in the middle of a commit must not hold its locks for ever.
+            // A process that was suspended during a commit must not hold its locks forever.
             (
                 "idle_in_transaction_session_timeout",
                 String(timeout == 0 ? 0 : silentLockMilliseconds)
@@ -101,20 +102,20 @@ package struct ConnectionSettings: Sendable {
         where current_setting('synchronous_commit') = 'off'
         """)
     private static let set = Statement("select set_config($1, $2, false)")
-    /// For a transaction that the process needs long to go on with, though it lives.
+    /// For a transaction that a live process may continue only slowly.
     package static let slowTransaction = Statement(
         """
         select set_config(
             'idle_in_transaction_session_timeout', current_setting('statement_timeout'), true)
         """)
-    /// For a transaction that has others to go on with where something is locked.
+    /// For a transaction that can continue with other rows if some are locked.
     package static let impatientTransaction = Statement(
         "select set_config('lock_timeout', $1, true)")
-    /// For a transaction whose statements take no longer than that, in milliseconds.
+    /// For a transaction whose statements have this time limit, in milliseconds.
     package static let quickTransaction = Statement(
         "select set_config('statement_timeout', $1, true)")
-    /// For a transaction that does not wait for the disk: it may be lost with the server, and only together with all
-    /// that was committed behind it.
+    /// For a transaction that does not wait for the disk: a server crash may lose it, but only together with
+    /// every later commit.
     package static let losableTransaction = Statement(
         "select set_config('synchronous_commit', 'off', true)")
 }

@@ -1,14 +1,14 @@
 import Threading
 
-/// What is done with a new connection before it is used: what was known of the server may be about another
-/// one, or about another state of it. What it throws ends the connection.
+/// Runs on a new connection before it is used: earlier knowledge of the server may be about another one,
+/// or about another state of it. An error ends the connection.
 package typealias Greeting =
     @Sendable (_ connection: inout Connection, _ isFirst: Bool) throws(PostgresError) -> Void
 
 /// A connection that is made when it is needed and made again after it broke.
 ///
-/// While the server cannot be reached, attempts are spaced out (50 ms, doubling up to 1 s) and
-/// calls in between fail immediately, so that callers are not held up one connect timeout each.
+/// While the server is unreachable, attempts are spaced out (50 ms, doubling up to 1 s), and calls
+/// in between fail immediately, so that callers do not each wait for a connect timeout.
 package struct Link: ~Copyable {
     private static let shortestPause: Int64 = 50
     private static let longestPause: Int64 = 1000
@@ -19,9 +19,9 @@ package struct Link: ~Copyable {
     private var wasConnected = false
     private var pause = Link.shortestPause
     private var nextAttempt: Int64 = 0
-    /// How often connections had been given up by the last attempt that failed.
+    /// How often connections had been given up by the last failed attempt.
     private var lossesByThen = 0
-    /// What the last attempt came to.
+    /// The error of the last attempt.
     private var refusal = PostgresError(.connection, serverMessage: "waiting to connect again")
 
     /// `greet` is called with each connection before it is used.
@@ -37,7 +37,7 @@ package struct Link: ~Copyable {
         }
     }
 
-    /// The next call has a new connection.
+    /// The next call gets a new connection.
     package mutating func leave() { connection = nil }
 
     /// Runs `body` with a live connection, which is dropped when it breaks or `body` leaves a
@@ -51,7 +51,7 @@ package struct Link: ~Copyable {
             connection = consume current
             return result
         } catch {
-            // A server that takes no writes any more is not the one that was connected to.
+            // A server that no longer accepts writes is not the one that was connected to.
             let isReadOnly = error.sqlState == "25006"
             if error.kind == .statement, !isReadOnly, current.isIdle {
                 connection = consume current
@@ -65,7 +65,7 @@ package struct Link: ~Copyable {
             return connection
         }
         let losses = settings.pulse?.count ?? 0
-        // Where connections were given up since, there may be another server to work with.
+        // If connections were given up since, there may be another server to use.
         if monotonicMilliseconds() < nextAttempt, losses == lossesByThen { throw refusal }
         do throws(PostgresError) {
             var connection = try Connection.open(settings)

@@ -1,23 +1,23 @@
-/// Why PostgreSQL did not do what it was asked.
+/// Why PostgreSQL did not carry out a request.
 ///
 /// The description never repeats values: the server's own words, which may, are kept apart.
 package struct PostgresError: Error, Sendable, CustomStringConvertible {
     package enum Kind: Hashable, Sendable {
-        /// No connection, or it broke: what was under way may or may not have been done.
+        /// There is no connection, or it broke: work under way may or may not have been done.
         case connection
-        /// The server answers, and is not the one to work with.
+        /// The server answers, but is not the one to use.
         case unwanted
         /// The server refused a statement.
         case statement
-        /// No connection of the pool came free in time.
+        /// No connection of the pool became free in time.
         case exhausted
-        /// The server answered something that the reader did not expect.
+        /// The server answered something unexpected.
         case unexpected
     }
     package let kind: Kind
-    /// The five characters with which PostgreSQL names the reason, if it gave one.
+    /// PostgreSQL's five-character code for the reason, if it gave one.
     package let sqlState: String?
-    /// The constraint that was violated, when one was.
+    /// The violated constraint, if any.
     package let constraint: String?
     package let serverMessage: String
 
@@ -32,11 +32,11 @@ package struct PostgresError: Error, Sendable, CustomStringConvertible {
 
     static let silence = "the server has fallen silent"
 
-    /// Whether the server answered nothing for too long.
+    /// Whether the server was silent for too long.
     package var isSilence: Bool { kind == .connection && serverMessage == PostgresError.silence }
 
-    /// Whether the server to work with has said something. When it refuses a session, libpq has no more than
-    /// its words, where its severity is not translated.
+    /// Whether the chosen server has answered. When it refuses a session, libpq has only the message text,
+    /// whose severity is not translated.
     package var isAnswer: Bool {
         switch kind {
         case .statement, .unexpected: true
@@ -45,7 +45,7 @@ package struct PostgresError: Error, Sendable, CustomStringConvertible {
         }
     }
 
-    /// Whether there is no room on the server's disk.
+    /// Whether the server's disk is full.
     package var isLackOfRoom: Bool { sqlState == "53100" }
 
     package var description: String {

@@ -1,6 +1,6 @@
 internal import CPostgres
 
-/// The rows that one call gave; owns the memory in which libpq keeps them.
+/// The rows of one call; owns libpq's memory for them.
 package struct Rows: ~Copyable {
     private let result: OpaquePointer
 
@@ -18,7 +18,7 @@ package struct Rows: ~Copyable {
 
     var status: ExecStatusType { PQresultStatus(result) }
 
-    /// What the server says went wrong.
+    /// The server's description of the error.
     var error: PostgresError {
         func field(_ code: Int32) -> String? {
             PQresultErrorField(result, code).map { String(cString: $0) }
@@ -31,7 +31,7 @@ package struct Rows: ~Copyable {
     }
 
     /// Class 08 is a broken connection; class 57P, 25P03 and 25P04 end a session that was idle too
-    /// long or whose server goes down or comes up.
+    /// long or whose server is stopping or starting.
     private static func endsConnection(_ sqlState: String) -> Bool {
         sqlState.hasPrefix("08") || sqlState.hasPrefix("57P")
             || ["25P03", "25P04"].contains(sqlState)

@@ -10,7 +10,7 @@ package struct Script: Sendable {
 }
 
 extension Connection {
-    /// Runs every statement of the script, in the transaction that is open or in one of its own.
+    /// Runs every statement of the script, in the open transaction or in one of its own.
     package mutating func run(_ script: Script) throws(PostgresError) {
         try leavePipeline()
         let result = (script.text + [0]).withUnsafeBytes { bytes in

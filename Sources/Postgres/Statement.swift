@@ -1,11 +1,12 @@
-/// The text of one statement. It comes from a file of the binary and never from values: those
-/// travel apart, as binds.
+/// The text of one statement. It comes from a file of the binary and never from values, which are
+/// sent separately as binds.
 package struct Statement: Sendable {
-    /// The name under which a connection prepares it once. It follows from the text, so that no two share one.
+    /// The name under which a connection prepares it once. It derives from the text, so that no two share
+    /// one.
     package let name: String
     private let template: String
 
-    /// Where `{schema}` stands, each connection puts the schema that it works in.
+    /// Each connection replaces `{schema}` with its own schema.
     package init(embedded text: [UInt8]) {
         self.init(template: String(decoding: text, as: UTF8.self))
     }
@@ -20,7 +21,7 @@ package struct Statement: Sendable {
         name = "s" + String(digest, radix: 16)
     }
 
-    /// The same with words of the program where the file leaves places for them.
+    /// The same with the program's words in the places that the file leaves for them.
     package func filled(_ words: [String: String]) -> Statement {
         Statement(
             template: words.reduce(template) { text, word in

@@ -2,8 +2,8 @@ import Foundation
 internal import Glibc
 internal import Threading
 
-/// The store's public address: hands connections through to the server behind it, and breaks some of
-/// them as trouble wants. A server that keeps to HTTP cannot do that by itself.
+/// The store's public address: passes connections to the server behind it, and breaks some of them
+/// as the configured trouble requires. A correct HTTP server cannot do that itself.
 final class Door: Sendable {
     typealias Strike = @Sendable () -> (stroke: Trouble.SocketStroke?, waits: Int64)
 
@@ -73,8 +73,8 @@ private final class Passage: Sendable {
     private let client: Int32
     private let inner: UInt16
     private let strike: Door.Strike
-    /// Whether the request under way is one to the control API, which no trouble strikes, and whether
-    /// its answer has not begun.
+    /// Whether the current request is to the control API, which never has trouble, and whether its
+    /// answer has not begun.
     private let request = Monitor((isControl: false, isFresh: false))
 
     init(
@@ -125,7 +125,7 @@ private final class Passage: Sendable {
                 return request.isFresh && !request.isControl
             }
             let (stroke, waits) = isStruck ? strike() : (nil, 0)
-            // Here, where each connection has a thread, a late answer keeps no other one waiting.
+            // Each connection has its own thread here, so a late answer delays no other.
             if waits > 0 { pause(milliseconds: waits) }
             switch stroke {
             case nil:
@@ -146,7 +146,7 @@ private final class Passage: Sendable {
         }
     }
 
-    /// Sends the answer as the beginning of one that has no end, until the client has had enough.
+    /// Sends the answer as the beginning of an endless one, until the client gives up.
     private func sendForEver(_ bytes: [UInt8]) {
         var text = String(decoding: bytes, as: UTF8.self)
         if let start = text.range(of: "Content-Length: "),
@@ -184,7 +184,7 @@ private func withAddress(
     }
 }
 
-/// Some bytes; `nil` when there are no more.
+/// Some bytes; `nil` at the end.
 private func receive(from socket: Int32) -> [UInt8]? {
     var buffer = [UInt8](repeating: 0, count: 64 << 10)
     var count = -1

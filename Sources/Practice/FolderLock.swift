@@ -1,7 +1,7 @@
 import Glibc
 
-/// That this process alone sells from a folder: two would give one name to two purchases. The system
-/// lets go of it when the process ends, however it ends.
+/// Ensures that only this process sells from a folder: two would give two purchases the same name.
+/// The system releases it when the process ends, however it ends.
 package struct FolderLock: ~Copyable {
     private let descriptor: Int32
 

@@ -1,15 +1,15 @@
 package import Core
 package import JSON
 
-/// A notification, and how its delivery went.
+/// A notification, and its delivery.
 package struct Posting: Codable, Sendable {
     package struct Attempt: Codable, Sendable {
         package let at: Instant
-        /// As the notification history names it.
+        /// In the words of the notification history.
         package let result: String
     }
 
-    /// What it is about in addition to a transaction.
+    /// Its subject besides a transaction.
     enum About: Codable, Sendable {
         case nothing
         case transaction(String, renewal: String?)
@@ -30,18 +30,18 @@ package struct Posting: Codable, Sendable {
     let about: About
     let status: Int64?
     package internal(set) var attempts: [Attempt] = []
-    /// When it is tried next; `nil` once it was taken, or given up.
+    /// The time of the next attempt; `nil` once it was accepted or given up.
     package internal(set) var next: Instant?
-    /// How often it is sent at the first attempt.
+    /// How often the first attempt sends it.
     var copies = 1
-    /// Whether its first attempt carries a signature that is not the store's.
+    /// Whether its first attempt has a wrong signature.
     var isSpoiled = false
-    /// Why a customer wants money back, where it asks about that.
+    /// Why a customer requests a refund, if that is the news.
     var reason: String?
 }
 
 extension PracticeWorld {
-    /// Notes a notification about a transaction and, where it has one, its subscription.
+    /// Records a notification about a transaction and, if it has one, its subscription.
     mutating func post(
         _ type: String, _ subtype: String? = nil, about transaction: String?,
         because reason: Step.Reason? = nil
@@ -76,7 +76,7 @@ extension PracticeWorld {
         guard shop.app.notificationURL != nil else { return }
         var luck = fates.ofPosting(forgottenPostings + postings.count)
         if luck.strikes(trouble.drop) {
-            // Lost on its way: the store counts it as sent, and never hears of it again.
+            // Lost on its way: the store counts it as sent, and gets no answer.
             posting.attempts = [Posting.Attempt(at: now, result: "NO_RESPONSE")]
             return
         }
@@ -90,11 +90,11 @@ extension PracticeWorld {
         openPostings.append(postings.count)
     }
 
-    /// Of those that lie further back than the notification history tells, so many are kept.
+    /// How many notifications beyond the reach of the history are kept.
     private static let oldPostings = 2000
     private static let reach = 181 * 86_400_000 as Int64
 
-    /// Lets go of what nothing tells of any more: a store may run for months.
+    /// Deletes notifications that nothing refers to any more: a store may run for months.
     mutating func forgetOldPostings() {
         let end = now.advanced(byMilliseconds: -pace.milliseconds(PracticeWorld.reach))
         let old = postings.prefix { $0.at < end && $0.next == nil }.count
@@ -105,10 +105,10 @@ extension PracticeWorld {
         openPostings = openPostings.map { $0 - surplus }
     }
 
-    /// Hours from one attempt to the next.
+    /// Hours between attempts.
     private static let retryHours: [Int64] = [1, 12, 24, 48, 72]
 
-    /// Notes how an attempt went, and when the next one is, if there is one.
+    /// Records the result of an attempt, and the time of the next one, if any.
     package mutating func record(_ result: String, of index: Int) {
         postings[index].attempts.append(Posting.Attempt(at: now, result: result))
         let tries = postings[index].attempts.count
@@ -124,7 +124,7 @@ extension PracticeWorld {
         postings[index].copies = 1
     }
 
-    /// The body of a notification without its signature; `sign` signs the statements inside.
+    /// The body of a notification before it is signed; `sign` signs the statements inside.
     package func payload(of posting: Posting, sign: (JSON) -> String) -> JSON {
         var body = JSONObject()
         body.append("notificationType", .string(posting.type))

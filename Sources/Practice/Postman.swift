@@ -1,7 +1,7 @@
 internal import Outbound
 internal import Threading
 
-/// Posts notifications, one after the other.
+/// Posts notifications one after another.
 package final class Postman: Sendable {
     private let client: Monitor<HTTPClient>
 
@@ -16,7 +16,7 @@ package final class Postman: Sendable {
         }
     }
 
-    /// What came of posting the body, in the words of the notification history.
+    /// The result of posting the body, in the words of the notification history.
     package func send(_ url: String, _ body: [UInt8]) -> String {
         var request = OutboundRequest(
             "POST", url, headers: [("Content-Type", "application/json")], body: body)

@@ -4,7 +4,7 @@ internal import JSON
 internal import Telemetry
 internal import Threading
 
-/// Serves a practice store over HTTP, from its making until it is stopped.
+/// Serves a practice store over HTTP, from its creation until it is stopped.
 package final class PracticeServer: Sendable {
     package let port: UInt16
     private let server: Server
@@ -13,8 +13,8 @@ package final class PracticeServer: Sendable {
 
     private static let bodyLimit = 4 << 20
 
-    /// `listen` is an address of this machine, like `127.0.0.1:9090`: nothing here asks for a key but
-    /// the server API, so no other machine may reach it.
+    /// `listen` is an address of this machine, such as `127.0.0.1:9090`: only the server API requires
+    /// a key, so no other machine may reach it.
     package init(_ store: PracticeStore, listen: String, now: @escaping @Sendable () -> Instant)
         throws(PracticeError)
     {
@@ -43,7 +43,7 @@ package final class PracticeServer: Sendable {
         store.run()
     }
 
-    /// Finishes what it was asked, keeps its state, and ends.
+    /// Finishes its current requests, saves its state, and ends.
     package func stop() {
         door.close()
         server.drain(milliseconds: 2000)
@@ -51,7 +51,7 @@ package final class PracticeServer: Sendable {
     }
 }
 
-/// Who answers which path.
+/// Assigns paths to their handlers.
 private struct Routes: Sendable {
     let api: ServerAPI
     let receipts: VerifyReceipt
@@ -77,7 +77,7 @@ private struct Routes: Sendable {
         }
     }
 
-    /// What a web page gets: a browser names its origin, or a host that was made to lead here.
+    /// The answer to a web page, whose browser sends its origin or the name of another host.
     private static func stranger(_ request: borrowing Request) -> Response? {
         let host = ((try? request.header("Host")) ?? nil) ?? ""
         let name = host.hasPrefix("[") ? host.prefix { $0 != "]" } + "]" : host.prefix { $0 != ":" }
@@ -90,7 +90,7 @@ private struct Routes: Sendable {
         return Response(json: body, status: 403)
     }
 
-    /// Answers, or does what the trouble of the day wants instead.
+    /// Answers, or causes the configured trouble instead.
     private func troubled(
         _ broken: Response,
         spoil: @escaping @Sendable (Response, UInt64) -> Response = { answer, _ in answer },

@@ -3,14 +3,14 @@ import Foundation
 internal import JSON
 internal import Threading
 
-/// What the store needs of the world around it.
+/// The store's dependencies on its environment.
 package struct PracticePort: Sendable {
     /// The machine's clock.
     package var now: @Sendable () -> Instant
-    /// Posts a notification's body, and gives the word for what came of it.
+    /// Posts a notification's body, and returns the word for the result.
     package var send: @Sendable (_ url: String, _ body: [UInt8]) -> String
-    /// Told before anything happens at an instant of the test clock: a service with a test clock of
-    /// its own follows by it, and nothing happens before it is there. `nil` where none follows.
+    /// Called before anything happens at an instant of the test clock: a service with its own test
+    /// clock follows it, and nothing happens before it has arrived. `nil` if none follows.
     package var follow: (@Sendable (Instant) throws(PracticeError) -> Void)?
 
     package init(
@@ -24,28 +24,28 @@ package struct PracticePort: Sendable {
     }
 }
 
-/// The practice store at work: one world, changed by one wish at a time, kept in a folder.
+/// A running practice store: one world, changed by one request at a time, kept in a folder.
 package final class PracticeStore: Sendable {
     package let authority: Authority
     private let folder: DataFolder?
     private let port: PracticePort
     private let state: Monitor<PracticeWorld>
-    /// Held for as long as a wish takes, its notifications included. Reads need it not: the
-    /// receiver of a notification may ask the store before it answers.
+    /// Held during a request, including its notifications. Reads do not need it: the receiver of a
+    /// notification may ask the store before it answers.
     private let turn = Monitor(())
     private let isStopped = Monitor(false)
     private let isUnsaved = Monitor(false)
-    /// Held while the state is written down.
+    /// Held while the state is saved.
     private let writing = Monitor(())
-    /// How long the state last took to be written down, and when it was, by the clock that only moves
-    /// forward.
+    /// How long the state last took to save, and when that was, by the monotonic clock.
     private let written = Monitor((took: Int64(0), at: Int64(0)))
 
     private static let stateFile = "state.json"
-    /// A state that takes longer than this to write down is written at most so often, in milliseconds.
+    /// If saving takes longer than the first of these, the state is saved at most once in the second,
+    /// in milliseconds.
     private static let (quick, rest): (Int64, Int64) = (50, 500)
 
-    /// `folder` keeps the store from one start to the next; without it, nothing is kept.
+    /// `folder` keeps the store from one start to the next; without it, nothing is saved.
     package init(
         _ world: PracticeWorld, authority: Authority, folder: DataFolder? = nil, port: PracticePort
     ) {
@@ -55,7 +55,7 @@ package final class PracticeStore: Sendable {
         state = Monitor(world)
     }
 
-    /// The world that the folder keeps; `nil` where it keeps none.
+    /// The world in the folder; `nil` if there is none.
     package static func world(in folder: DataFolder) throws(PracticeError) -> PracticeWorld? {
         guard folder.holds(stateFile) else { return nil }
         let bytes = try folder.bytes(stateFile)
@@ -85,7 +85,7 @@ package final class PracticeStore: Sendable {
         try folder.write(Self.stateFile, Array(data), isSecret: true)
     }
 
-    /// Writes down what has changed: immediately, or soon if the state is large and was just written.
+    /// Saves changes: immediately, or soon if the state is large and was just saved.
     private func saveInTime() throws(PracticeError) {
         if maySave { try save() } else { isUnsaved.change { $0 = true } }
     }
@@ -95,7 +95,7 @@ package final class PracticeStore: Sendable {
         return took <= Self.quick || monotonicMilliseconds() - at >= Self.rest
     }
 
-    /// Looks at the world as it is at this moment of its clock.
+    /// Reads the world at this moment of its clock.
     package func read<Result, Failure: Error>(
         _ body: (inout PracticeWorld) throws(Failure) -> Result
     ) throws(Failure) -> Result {
@@ -110,13 +110,13 @@ package final class PracticeStore: Sendable {
         }
     }
 
-    /// Does one thing to the world, then everything that is due because of it.
+    /// Makes one change to the world, then does everything that is due because of it.
     package func change<Result>(
         _ body: (inout PracticeWorld) throws(PracticeError) -> Result
     ) throws(PracticeError) -> Result {
         try turn.change(wake: .none) { _ throws(PracticeError) -> Result in
             try runDue(until: clock)
-            // What is refused half-way is not done at all.
+            // A request that is refused half-way leaves no trace.
             let result = try state.change(wake: .none) { world throws(PracticeError) in
                 var changed = world
                 let result = try body(&changed)
@@ -124,11 +124,11 @@ package final class PracticeStore: Sendable {
                 return result
             }
             do throws(PracticeError) {
-                // Each change has an instant of its own, and must not be ahead of the service that follows.
+                // Each change has its own instant, and must not be ahead of the service that follows.
                 try port.follow?(clock)
                 try runDue(until: clock)
             } catch {
-                // The wish itself is done.
+                // The request itself is done.
                 try save()
                 throw error
             }
@@ -150,7 +150,7 @@ package final class PracticeStore: Sendable {
         }
     }
 
-    /// Whether a Deed's clock goes where this store's goes.
+    /// Whether a Deed's clock follows this store's.
     package var isFollowed: Bool { port.follow != nil }
 
     /// Moves the clock forward, and does everything on the way at its own instant.
@@ -163,7 +163,8 @@ package final class PracticeStore: Sendable {
             }
             var events: [Event] = []
             do throws(PracticeError) {
-                // Changes at one instant take some milliseconds more, and what is posted about them counts.
+                // Changes at one instant take some further milliseconds, and notifications about them
+                // count.
                 var end = target
                 repeat {
                     end = max(end, state.change(wake: .none) { $0.now })
@@ -184,7 +185,7 @@ package final class PracticeStore: Sendable {
         }
     }
 
-    /// Where the store's clock stands or has run to.
+    /// The store's clock.
     private var clock: Instant {
         let machine = port.now()
         return state.change(wake: .none) { world in
@@ -193,7 +194,7 @@ package final class PracticeStore: Sendable {
         }
     }
 
-    /// What happened on the way.
+    /// Something that happened on the way.
     package struct Event: Sendable {
         package let at: Instant
         package let text: String
@@ -228,7 +229,7 @@ package final class PracticeStore: Sendable {
         }
     }
 
-    /// Sends a notification without holding the world.
+    /// Sends a notification without locking the world.
     private func attempt(_ index: Int) -> String {
         let (posting, url) = state.change(wake: .none) {
             ($0.postings[index], $0.shop.app.notificationURL)
@@ -240,7 +241,7 @@ package final class PracticeStore: Sendable {
         return result
     }
 
-    /// The body as it is posted.
+    /// The body as posted.
     package func body(of posting: Posting) -> [UInt8] {
         let payload = state.change(wake: .none) { world in
             world.payload(of: posting) { authority.sign($0) }
@@ -250,20 +251,20 @@ package final class PracticeStore: Sendable {
         return body.bytes
     }
 
-    /// Changes the world for a caller that may just be receiving a notification: it waits for nothing,
-    /// and what is due because of it is done soon after.
+    /// Changes the world for a caller that may be handling a notification: it waits for nothing, and
+    /// due consequences follow soon after.
     func changeSoon<Result>(_ body: (inout PracticeWorld) -> Result) -> Result {
         let result = read { world in
             world.tick()
             defer { world.lastChange = world.now }
             return body(&world)
         }
-        // An answer tells of what is written down; what cannot be now is tried again.
+        // An answer reports saved state; a failed save is tried again.
         if (try? save()) == nil { isUnsaved.change { $0 = true } }
         return result
     }
 
-    /// Does what is due as its clock runs and calls come in, until it is stopped.
+    /// Does what is due as its clock runs and calls arrive, until it is stopped.
     package func run() {
         startThread("practice clock") { [self] in
             while isStopped.wait(milliseconds: 100, for: { $0 ? true : nil }) == nil {
@@ -273,7 +274,7 @@ package final class PracticeStore: Sendable {
                 guard mustSave || isDue else { continue }
                 let isDone = turn.change(wake: .none) { _ in
                     defer { try? saveInTime() }
-                    // The next wish reports what goes wrong here.
+                    // The next request reports errors from here.
                     return (try? runDue(until: clock)) != nil
                 }
                 if !isDone { _ = isStopped.wait(milliseconds: 2000) { $0 ? true : nil } }
@@ -287,7 +288,7 @@ package final class PracticeStore: Sendable {
     }
 }
 
-/// The flag as it was; it is down afterwards.
+/// The flag's previous value; clears the flag.
 private func take(_ flag: inout Bool) -> Bool {
     defer { flag = false }
     return flag

@@ -1,13 +1,13 @@
 import Foundation
 internal import JSON
 
-/// What the practice store says no to, and why.
+/// Why the practice store refuses something.
 package enum PracticeError: Error, Equatable, CustomStringConvertible {
-    /// The wish itself is wrong.
+    /// The request itself is wrong.
     case invalid(String)
-    /// The wish is right, and the store is not as it needs to be.
+    /// The request is valid, but the store's state does not allow it.
     case refused(String)
-    /// The file system, or a library, did not do its part.
+    /// The file system or a library failed.
     case broken(String)
 
     package var description: String {
@@ -19,7 +19,7 @@ package enum PracticeError: Error, Equatable, CustomStringConvertible {
 
 func quoted(_ text: String) -> String { "\"\(text)\"" }
 
-/// Reads a value from JSON, and refuses members that it does not know by name.
+/// Reads a value from JSON, and refuses unknown members by name.
 func readStrictly<Value: Codable>(_ bytes: [UInt8]) throws(PracticeError) -> Value {
     let json: JSON
     do {
@@ -43,7 +43,7 @@ func readStrictly<Value: Codable>(_ bytes: [UInt8]) throws(PracticeError) -> Val
     }
 }
 
-/// The path of a member that reading lost, if there is one.
+/// The path of a member that reading dropped, if any.
 private func unknownMember(of json: JSON, in known: JSON) -> String? {
     if let object = json.object {
         for member in object.members where !member.value.isNull {

@@ -1,15 +1,15 @@
 package import Core
 import Foundation
 
-/// What is settled when a store starts.
+/// What is decided when a store starts.
 extension PracticeWorld {
     /// Lets the clock run with the machine's.
     package mutating func runWithMachine() { clockOffset = 0 }
 
-    /// Where notifications are posted from now on.
+    /// Posts notifications there from now on.
     package mutating func send(to url: String) { shop.app.notificationURL = url }
 
-    /// Goes on after a pause with what the shop's file says now.
+    /// Continues after a pause with the present content of the shop's file.
     package mutating func takeUp(
         _ shop: Shop, pace: Pace?, clock: Instant?, seed: UInt64?
     ) throws(PracticeError) {
@@ -39,7 +39,7 @@ extension Shop {
         "write where Deed takes notifications, like "
         + "http://127.0.0.1:8080/v1/stores/apple/notifications"
 
-    /// As its file is written, for people to change.
+    /// In the form of its file, for people to edit.
     package var text: String {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]

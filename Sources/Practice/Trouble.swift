@@ -1,31 +1,31 @@
 internal import Core
 
-/// What goes wrong between the store and a back end, each by its rate from 0 to 1.
+/// What goes wrong between the store and a back end, each kind by its rate from 0 to 1.
 package struct Trouble: Codable, Hashable, Sendable {
-    /// Of notifications: lost, sent twice, late, out of order.
+    /// For notifications: lost, sent twice, late, out of order.
     package var drop: Double?
     package var `repeat`: Double?
     package var delay: Double?
     package var shuffle: Double?
-    /// Of notifications and of answers: with a signature that is not the store's.
+    /// For notifications and answers: a wrong signature.
     package var wrongSignature: Double?
-    /// How late at the most, in the store's time.
+    /// The longest delay, in the store's time.
     package var delayBy: Wait?
-    /// How far the store's clock is ahead in what it signs, in seconds; behind where it is negative.
+    /// How far the store's clock is ahead in what it signs, in seconds; negative if it is behind.
     package var skewSeconds: Int64?
-    /// Of answers: an internal error, a limit, a connection that is reset, half an answer, one that
-    /// does not end, one that comes late.
+    /// For answers: an internal error, a limit, a reset connection, half an answer, an endless one,
+    /// a late one.
     package var internalError: Double?
     package var limit: Double?
-    /// How long it asks to wait where a limit is reached.
+    /// How long a limit asks callers to wait.
     package var limitFor: Wait?
     package var reset: Double?
     package var truncate: Double?
     package var endless: Double?
     package var slow: Double?
-    /// How late a late answer is.
+    /// The delay of a late answer.
     package var slowMilliseconds: Int64?
-    /// What decides when it strikes.
+    /// Decides when trouble happens.
     package var seed: UInt64?
 
     enum CodingKeys: String, CodingKey {
@@ -40,13 +40,13 @@ package struct Trouble: Codable, Hashable, Sendable {
 
     package init() {}
 
-    /// Reads what the control API is sent.
+    /// Reads the body of a call to the control API.
     package init(_ bytes: [UInt8]) throws(PracticeError) {
         self = try readStrictly(bytes)
         if let mistake { throw .invalid(mistake) }
     }
 
-    /// What is wrong with it, if anything is.
+    /// The mistake in it, if any.
     var mistake: String? {
         let rates = [
             drop, `repeat`, delay, shuffle, wrongSignature, internalError, limit, reset, truncate,
@@ -73,15 +73,15 @@ package struct Trouble: Codable, Hashable, Sendable {
         now.advanced(byMilliseconds: (skewSeconds ?? 0) * 1000)
     }
 
-    /// What an answer suffers.
+    /// A fault in an answer.
     enum Stroke: Sendable {
         case internalError
         case limit
-        /// One of the statements in it has the wrong signature, which one the number decides.
+        /// One of its statements, selected by the number, has a wrong signature.
         case wrongSignature(UInt64)
     }
 
-    /// What the connection suffers that carries an answer.
+    /// A fault in the connection that carries an answer.
     enum SocketStroke: Sendable {
         case reset
         case truncate
@@ -90,7 +90,7 @@ package struct Trouble: Codable, Hashable, Sendable {
 }
 
 extension PracticeWorld {
-    /// What strikes the next answer.
+    /// The fault in the next answer.
     mutating func nextStroke() -> Trouble.Stroke? {
         if fates.answers.strikes(trouble.internalError) { return .internalError }
         if fates.answers.strikes(trouble.limit) { return .limit }
@@ -100,7 +100,7 @@ extension PracticeWorld {
         return nil
     }
 
-    /// What strikes the connection of the next answer, and how long that answer waits.
+    /// The fault in the connection of the next answer, and how long that answer waits.
     mutating func nextSocketStroke() -> (stroke: Trouble.SocketStroke?, waits: Int64) {
         let isLate = fates.connections.strikes(trouble.slow)
         let waits = isLate ? trouble.slowMilliseconds ?? 3000 : 0
@@ -110,7 +110,7 @@ extension PracticeWorld {
         return (nil, waits)
     }
 
-    /// Switches trouble on, over, or off.
+    /// Switches trouble on or off, or changes it.
     package mutating func make(_ trouble: Trouble) {
         self.trouble = trouble
         if let seed = trouble.seed { fates = Fates(seed: seed) }

@@ -1,7 +1,7 @@
 import Foundation
 import JSON
 
-/// Where Deed serves, by where it is notified.
+/// Deed's address, derived from the address for notifications.
 func service(notifiedAt url: String?) -> String {
     let parts = url.flatMap { URLComponents(string: $0) }
     guard let scheme = parts?.scheme, let host = parts?.host else {
@@ -10,7 +10,7 @@ func service(notifiedAt url: String?) -> String {
     return "\(scheme)://\(host)" + (parts?.port.map { ":\($0)" } ?? "")
 }
 
-/// What the store told about a step, and what came of that.
+/// What the store sent because of a step, and the results.
 func told(_ answer: JSON, at url: String?) -> [String] {
     let all = answer["notifications"]?.array ?? []
     guard let url else {

@@ -41,7 +41,7 @@ let serveCommand = CommandSpec(
         let store = PracticeStore(world, authority: authority, folder: folder, port: port)
         let server = try PracticeServer(
             store, listen: invocation["listen"] ?? "", now: machineClock)
-        // Where the same folder stood before that, it goes there; where it was ahead, it stays.
+        // A folder whose clock is earlier moves forward to it; one that is ahead stays.
         if let start, store.read({ $0.now }) < start { try store.advance(to: start) }
         printText(
             """
@@ -66,12 +66,12 @@ let rootsCommand = CommandSpec(
     printText("\(path)/roots")
 }
 
-/// Runs the store; what it throws becomes the command's end.
+/// Runs the store; turns its errors into the command's end.
 private func playing(_ body: () throws(PracticeError) -> Void) throws(CommandEnd) {
     try rethrowing(as: CommandEnd.init, body)
 }
 
-/// Takes a Deed along whose clock follows the store's.
+/// Makes a Deed's clock follow the store's.
 @Sendable
 private func follow(
     _ instant: Instant, with service: ServiceClock
@@ -84,8 +84,8 @@ private func follow(
     }
 }
 
-/// The world that the folder keeps, or a new one that begins now: with a Deed with a test clock,
-/// when it is now there, and standing as that does.
+/// The world in the folder, or a new one that begins now: with a Deed under a test clock, at that
+/// clock's time.
 private func world(
     in folder: DataFolder, _ invocation: Invocation, from start: Instant?,
     beside serviceStart: Instant?

@@ -4,15 +4,15 @@ import Foundation
 import JSON
 import Outbound
 
-/// The clock of a Deed that is served with `--test-clock`, moved as the store's own moves.
+/// The clock of a Deed that runs with `--test-clock`, which follows the store's.
 struct ServiceClock: Sendable {
-    /// It is moved by no more in one step: what a service does daily has its turn on each day.
+    /// The largest step, so that a service's daily work runs on each day.
     private static let day: Int64 = 86_400_000
 
     private let base: String
     private let key: String
 
-    /// `nil` where no service is named.
+    /// `nil` if no service is named.
     init?(_ invocation: Invocation) throws(CommandEnd) {
         guard let url = invocation["service-url"] else {
             if invocation["service-key"] != nil {
@@ -39,12 +39,12 @@ struct ServiceClock: Sendable {
 
     func now() throws(CommandEnd) -> Instant { try ask("GET").now }
 
-    /// Moves the service's clock there, with a stop at everything that is due on the way. One that is
-    /// ahead stays where it is.
+    /// Moves the service's clock there, with a stop at everything due on the way. A clock that is
+    /// ahead stays.
     func follow(_ target: Instant) throws(CommandEnd) {
         var state = try ask("GET")
         while state.now < target {
-            // Nothing passes by that is due and not done yet.
+            // Nothing due is passed before it is done.
             if !state.isCaughtUp {
                 throw .fault("\(base) has not done by \(state.now.text) what is due; see its log")
             }
@@ -63,7 +63,7 @@ struct ServiceClock: Sendable {
             headers: [
                 ("Authorization", "Bearer \(key)"), ("Content-Type", "application/json"),
             ], body: body?.bytes ?? [])
-        // The answer waits for Deed's jobs, for ten seconds at the most.
+        // The answer waits up to ten seconds for Deed's jobs.
         request.timeoutMilliseconds = 30_000
         let answer: OutboundResponse
         do throws(OutboundError) {

@@ -22,7 +22,7 @@ extension CommandSpec {
             let client = StoreClient(invocation)
             let answer = try client.ask("POST", "/practice/steps", .object(step))
             let url = try client.notificationURL()
-            // What the store does by itself the app has nothing to hand over for.
+            // The app has nothing to hand over for what the store does on its own.
             let isBought = [.buy, .approve, .change, .share].contains(act)
             let service = isBought || url == nil ? service(notifiedAt: url) : nil
             invocation.show(answer, text: handover(answer, told(answer, at: url), for: service))

@@ -4,9 +4,9 @@ import JSON
 import Outbound
 import Threading
 
-/// Asks a practice store that runs.
+/// Asks a running practice store.
 struct StoreClient {
-    /// How long to wait for a store to begin to listen, in milliseconds.
+    /// How long to wait for a store to start listening, in milliseconds.
     private static let patience: Int64 = 5000
 
     private let base: String
@@ -23,13 +23,13 @@ struct StoreClient {
         var request = OutboundRequest(
             method, base + target, headers: [("Content-Type", "application/json")],
             body: body?.bytes ?? [])
-        // Two simulated years of many lives take their time.
+        // Simulating two years of many lives takes long.
         request.timeoutMilliseconds = 600_000
         let answer = try send(request)
         guard let json = try? JSON.read(answer.body) else {
             throw .fault("\(base) is not a practice store; check --store")
         }
-        // Deed's errors have a type, and a practice store's have none.
+        // Deed's errors have a type; a practice store's have none.
         if json["type"] != nil, json["title"] != nil {
             throw .usage(
                 "\(base) is a Deed, not a practice store; name the store with --store or "
@@ -44,7 +44,7 @@ struct StoreClient {
         }
     }
 
-    /// A store that was started a moment ago is waited for.
+    /// Waits for a store that was just started.
     private func send(_ request: OutboundRequest) throws(CommandEnd) -> OutboundResponse {
         let deadline = machineClock().advanced(byMilliseconds: StoreClient.patience)
         while true {

@@ -2,17 +2,17 @@ import Foundation
 import Glibc
 import Machine
 
-/// Where a private PostgreSQL lives.
+/// The folder of a private PostgreSQL.
 package struct DataFolder {
     /// A socket's path may have 107 bytes; `/socket/.s.PGSQL.5432` takes 21 of them.
     private static let lengthLimit = 86
 
     let path: String
-    /// As whom PostgreSQL runs, and to whom the folder belongs: `nil` when it is the user who started this process.
+    /// The user who runs PostgreSQL and owns the folder; `nil` for the user who started this process.
     let owner: ServiceUser?
 
     var cluster: String { "\(path)/postgres" }
-    /// Where clusters are made before they get their name: each attempt in a folder of its own.
+    /// Where clusters are made before they get their final name, each attempt in its own folder.
     private static let unfinishedPrefix = "postgres.new."
     var sockets: String { "\(path)/socket" }
     var startLock: String { "\(path)/postgres.lock" }
@@ -21,17 +21,17 @@ package struct DataFolder {
 
     var url: String { "postgresql:///postgres?host=\(percentEncoded(sockets))&user=deed" }
 
-    /// The cluster, by the major version that made it; `nil` when there is none.
+    /// The cluster, and the major version that made it; `nil` if there is none.
     var existingCluster: (version: String, folder: String)? {
         guard let text = try? String(contentsOfFile: "\(cluster)/PG_VERSION", encoding: .utf8)
         else { return nil }
         return (text.trimmingCharacters(in: .whitespacesAndNewlines), path)
     }
 
-    /// Makes the folder when it is not there. Where root asks, it belongs to the user who works for root.
+    /// Creates a missing folder. If root asks, it belongs to the user who works for root.
     init(_ path: String) throws(PrivatePostgresError) {
         let absolute = try DataFolder.absolute(path)
-        // PostgreSQL takes its settings through a shell and its sockets as a list.
+        // PostgreSQL passes its settings through a shell and reads its sockets as a list.
         if absolute.contains(where: { "',\\\"\n$`".contains($0) }) {
             throw .folderUnusable(
                 absolute, reason: "its path holds a quote, comma, backslash, dollar or backtick")
@@ -50,14 +50,14 @@ package struct DataFolder {
         return absolute
     }
 
-    /// Makes the data folder when it is not there, and refuses one that others may put things in.
+    /// Creates a missing data folder, and refuses one to which others can write.
     static func open(_ folder: String) throws(PrivatePostgresError) {
         try make(folder)
         var found = stat()
         if stat(folder, &found) != 0 {
             throw .folderUnusable(folder, reason: String(cString: strerror(errno)))
         }
-        // Many systems give each user a group of its own, which may write by default.
+        // Many systems give each user a private group, which may write by default.
         let group = ServiceUser(id: found.st_uid)?.group
         let isOwnGroup = found.st_gid == getegid() || found.st_gid == group
         if found.st_mode & (isOwnGroup ? 0o002 : 0o022) != 0 {
@@ -65,7 +65,7 @@ package struct DataFolder {
         }
     }
 
-    /// Makes the folder, closed to others, when it is not there; its parents as is usual.
+    /// Creates a missing folder, closed to others; its parents get the usual rights.
     static func make(_ folder: String) throws(PrivatePostgresError) {
         let parent = URL(fileURLWithPath: folder).deletingLastPathComponent().path
         do {
@@ -82,33 +82,33 @@ package struct DataFolder {
         }
     }
 
-    /// As the owner: what root makes in a folder of somebody else may be led elsewhere by links.
+    /// As the owner: in someone else's folder, links could lead root's work elsewhere.
     private func makeSockets() throws(PrivatePostgresError) {
         var found = stat()
         if lstat(sockets, &found) != 0 {
             let made = run(asOwner(["/bin/mkdir", "-m", "700", sockets]))
             if made.status != 0 { throw .folderUnusable(path, reason: made.output) }
         } else if found.st_mode & S_IFMT == S_IFLNK {
-            // Everything in a data folder is in it: a link there comes from someone else.
+            // Everything in a data folder is really in it: a link there comes from someone else.
             throw .folderUnusable(sockets, reason: "it is a symbolic link")
         }
     }
 
-    /// The command, run as the owner of the cluster.
+    /// The command, run as the cluster's owner.
     func asOwner(_ command: [String]) -> [String] {
         owner.map { DataFolder.command(command, as: $0) } ?? command
     }
 
     static func command(_ command: [String], as user: ServiceUser) -> [String] {
-        // That user may not be allowed where this process is, hence the change of folder.
+        // The owner may have no access to this process's folder, hence the change of folder.
         [
             "/usr/bin/env", "-C", "/", "setpriv", "--reuid=\(user.id)", "--regid=\(user.group)",
             "--init-groups",
         ] + command
     }
 
-    /// Makes an empty folder for a cluster that belongs to its owner. An initdb whose starter was
-    /// killed may still be filling the folder of an earlier attempt: that one is never used again.
+    /// Makes an empty folder for a cluster, owned by its owner. An initdb whose starter was killed
+    /// may still be filling an earlier attempt's folder, so that folder is never used again.
     func makeUnfinishedCluster() throws(PrivatePostgresError) -> String {
         let unfinished = (try? FileManager.default.contentsOfDirectory(atPath: path)) ?? []
         for name in unfinished where name.hasPrefix(DataFolder.unfinishedPrefix) {
@@ -120,8 +120,8 @@ package struct DataFolder {
         return made.output
     }
 
-    /// Says who may open a session, and as which role: the users who may reach the socket, each by being that user, and
-    /// none over a network. `true` when that was not said before.
+    /// Sets who may open a session, and as which role: users who can reach the socket, each as themselves,
+    /// and nobody over a network. `true` if that was not set before.
     func admitOwner() throws(PrivatePostgresError) -> Bool {
         let name = owner?.name ?? ServiceUser(id: getuid())?.name ?? "postgres"
         let names = Set(["root", name]).sorted()

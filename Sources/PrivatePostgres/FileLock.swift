@@ -1,12 +1,12 @@
 import Glibc
 import Threading
 
-/// An advisory lock on a file. The system lets go of it when its process ends, however it ends.
+/// An advisory lock on a file. The system releases it when its process ends, however it ends.
 package struct FileLock: ~Copyable {
     private let descriptor: Int32
 
-    /// Opens the file without locking it; `nil` when it cannot be opened. One that root makes is its folder's owner's,
-    /// who must be able to open it too. A link is not followed: that owner may have put it there.
+    /// Opens the file without locking it; `nil` if that fails. A file that root makes belongs to its folder's
+    /// owner, who must be able to open it too. A link is not followed: that owner may have put it there.
     package init?(_ path: String) {
         let flags = O_RDWR | O_CLOEXEC | O_NOFOLLOW
         let made = open(path, flags | O_CREAT | O_EXCL, 0o600)
@@ -19,7 +19,7 @@ package struct FileLock: ~Copyable {
         close(descriptor)
     }
 
-    /// Takes it if no other process holds it, and says whether it did.
+    /// Takes the lock if no other process holds it, and returns whether it did.
     package borrowing func tryExclusive() -> Bool {
         flock(descriptor, LOCK_EX | LOCK_NB) == 0
     }
@@ -32,7 +32,7 @@ package struct FileLock: ~Copyable {
         flock(descriptor, LOCK_UN)
     }
 
-    /// Waits for the lock; false when the time is up first.
+    /// Waits for the lock; false if the time runs out first.
     package borrowing func waitExclusive(milliseconds: Int64) -> Bool {
         let deadline = monotonicMilliseconds() + milliseconds
         while !tryExclusive() {
@@ -42,7 +42,7 @@ package struct FileLock: ~Copyable {
         return true
     }
 
-    /// What the file says, for a process that finds it locked.
+    /// The file's text, for a process that finds it locked.
     package borrowing func note() -> String {
         var bytes = [UInt8](repeating: 0, count: 512)
         let count = pread(descriptor, &bytes, bytes.count, 0)
@@ -56,7 +56,7 @@ package struct FileLock: ~Copyable {
     }
 }
 
-/// Gives a file that root has just made to the owner of its folder.
+/// Gives a file that root has just made to its folder's owner.
 package func giveToOwner(of path: String, _ descriptor: Int32) {
     if getuid() != 0 { return }
     let folder = path.lastIndex(of: "/").map { String(path[...$0]) } ?? "."

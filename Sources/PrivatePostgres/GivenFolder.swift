@@ -3,8 +3,8 @@ import Glibc
 package import Machine
 
 extension DataFolder {
-    /// Gives the folder to the user who works for root, and returns that user: the wanted one, else the owner of the
-    /// folder or its database, else the usual one. `nil` when this process is not root's.
+    /// Gives the folder to the user who works for root, and returns that user: the wanted one, else the owner
+    /// of the folder or its database, else the usual one. `nil` if root does not run this process.
     package static func give(
         _ path: String, wanting name: String?
     ) throws(PrivatePostgresError) -> ServiceUser? {
@@ -43,8 +43,8 @@ extension DataFolder {
         return found
     }
 
-    /// Gives root's folder away with all that is root's in it. It must hold nothing but what Deed puts there: who owns a
-    /// folder can replace what lies in it.
+    /// Gives root's folder away with all of root's files in it. It must contain only what Deed puts there: a
+    /// folder's owner can replace its contents.
     private static func give(
         _ folder: String, to user: ServiceUser
     ) throws(PrivatePostgresError) {
@@ -67,7 +67,7 @@ extension DataFolder {
                 give(tree: "\(path)/\(name)", to: user)
             }
         }
-        // A file with a second name is somebody else's as well.
+        // A file with a second name may also belong elsewhere.
         if found.st_mode & S_IFMT != S_IFREG || found.st_nlink == 1 {
             lchown(path, user.id, user.group)
         }
@@ -91,7 +91,7 @@ extension DataFolder {
         run(command(["/usr/bin/test", "-x", folder], as: user)).status == 0
     }
 
-    /// The uppermost folder on the way that the user may not enter.
+    /// The topmost folder on the path that the user may not enter.
     private static func closedFolder(on path: String, _ user: ServiceUser) -> String {
         var way = URL(fileURLWithPath: "/")
         for name in path.split(separator: "/") {

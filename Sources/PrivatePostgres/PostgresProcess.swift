@@ -1,11 +1,11 @@
 import Foundation
 import Glibc
 
-/// A process of some PostgreSQL server that is not dead.
+/// A live process of some PostgreSQL server.
 struct PostgresProcess {
     private let id: pid_t
 
-    /// `nil` when there is none with this number, or it only waits to be buried.
+    /// `nil` if no process has this number, or it is a zombie.
     init?(_ id: pid_t) {
         // "30687 (postgres) S 1 ...": the state follows the name.
         guard let text = try? String(contentsOfFile: "/proc/\(id)/stat", encoding: .utf8),
@@ -20,11 +20,11 @@ struct PostgresProcess {
         return names.compactMap { pid_t($0) }.compactMap(PostgresProcess.init)
     }
 
-    /// Whether it may be one of the server that works in this folder.
+    /// Whether it may belong to the server that works in this folder.
     func mayWork(in folder: String) -> Bool {
         let own = try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/\(id)/cwd")
         if let own { return own == URL(fileURLWithPath: folder).resolvingSymlinksInPath().path }
-        // A folder that this user must not see may be any of the process's user.
+        // A folder that this user cannot inspect may be any of the process owner's.
         return owner(of: "/proc/\(id)") == owner(of: folder)
     }
 

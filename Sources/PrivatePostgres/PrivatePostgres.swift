@@ -5,27 +5,27 @@ import Postgres
 package import Telemetry
 import Threading
 
-/// A PostgreSQL of Deed's own, in a data folder, on a unix socket that no other user can reach.
+/// Deed's own PostgreSQL, in a data folder, on a unix socket that no other user can reach.
 ///
-/// Every process that uses it holds a shared lock. The first of them starts it and the last to
-/// leave stops it; one that is killed leaves it running, and the next one uses it.
+/// Every process that uses it holds a shared lock. The first one starts it and the last one stops
+/// it; if a user is killed, it keeps running, and the next one uses it.
 package final class PrivatePostgres: Sendable {
     private static let patience: Int64 = 60_000
-    /// How long a running server may say nothing.
+    /// How long a running server may stay silent.
     private static let silence: Int64 = 10_000
 
     private let folder: DataFolder
     private let log: Log
     private let membership: Monitor<Membership>
 
-    /// This process among the users of the database.
+    /// This process's membership among the users of the database.
     private struct Membership: ~Copyable {
         let lock: FileLock
         var isOver = false
     }
 
-    /// Starts the database of the folder, or joins the processes that use it. A missing one is made if
-    /// that is allowed.
+    /// Starts the folder's database, or joins the processes that use it. Makes a missing one if that
+    /// is allowed.
     package init(
         folder path: String, mayCreate: Bool, log: Log
     ) throws(PrivatePostgresError) {
@@ -43,10 +43,10 @@ package final class PrivatePostgres: Sendable {
         access("\(folder)/postgres/PG_VERSION", F_OK) == 0
     }
 
-    /// What to connect to.
+    /// The URL to connect to.
     package var url: String { folder.url }
 
-    /// Starts the database again when it has died, unless this process has left it.
+    /// Starts the database again if it has died, unless this process has left it.
     package func ensureRunning() throws(PrivatePostgresError) {
         if !isRunning { try ensureRunning(isJoining: false, mayCreate: false) }
     }
@@ -54,10 +54,10 @@ package final class PrivatePostgres: Sendable {
     private func ensureRunning(
         isJoining: Bool, mayCreate: Bool
     ) throws(PrivatePostgresError) {
-        // Without the lock: a running server does not have to be started.
+        // Without the lock: a running server need not be started.
         try outwaitSilence()
         let start = try lockForStarting()
-        // When a database is gone that others use, a new one would pass for it, with nothing in it.
+        // If a database that others use is gone, an empty new one would pass for it.
         var isAlone = false
         if isJoining {
             isAlone = membership.change(wake: .none) { $0.lock.tryExclusive() }
@@ -66,7 +66,7 @@ package final class PrivatePostgres: Sendable {
             }
         }
         if !isOver, isRunning {
-            // One that was left running by a build before asks for less.
+            // A server left running by an earlier build may have a weaker rule.
             if try folder.admitOwner() { _ = control(["reload"]) }
         } else if !isOver {
             try startUp(mayCreate: mayCreate && isAlone)
@@ -113,7 +113,7 @@ package final class PrivatePostgres: Sendable {
             let answer = control(
                 ["start", "-w", "-t", "60", "-l", folder.log, "-o", options], programs)
             if answer.status == 0 { break }
-            // The processes of a killed server outlive it by some moments.
+            // The processes of a killed server outlive it briefly.
             if monotonicMilliseconds() > deadline || !hasLeftovers {
                 throw .programFailed(
                     program: "pg_ctl start", output: "\(answer.output) See \(folder.log)")
@@ -123,8 +123,8 @@ package final class PrivatePostgres: Sendable {
         log.info("postgres_started", ["folder": .string(folder.cluster)])
     }
 
-    /// A running server that cannot be reached is about to end or to be ready, and says so, or it
-    /// hangs: then starting another one would only be refused, again and again.
+    /// An unreachable running server is stopping or starting, and says so, or it hangs: then
+    /// starting another one would be refused every time.
     private func outwaitSilence() throws(PrivatePostgresError) {
         let started = monotonicMilliseconds()
         while !isOver, isPostmasterThere, let refusal {
@@ -145,7 +145,7 @@ package final class PrivatePostgres: Sendable {
                 "--data-checksums",
             ]))
         if answer.status != 0 { throw .programFailed(program: "initdb", output: answer.output) }
-        // Only a whole cluster gets the name: a process killed above leaves none behind.
+        // Only a complete cluster gets the name: a process killed above leaves none behind.
         if rename(unfinished, folder.cluster) != 0 {
             throw .folderUnusable(folder.path, reason: String(cString: strerror(errno)))
         }
@@ -159,7 +159,7 @@ package final class PrivatePostgres: Sendable {
         return run(folder.asOwner(["\(programs.folder)/pg_ctl", "-D", folder.cluster] + arguments))
     }
 
-    /// The process that the cluster's lock file names.
+    /// The process in the cluster's lock file.
     private var postmaster: pid_t? {
         guard
             let text = try? String(
@@ -175,7 +175,7 @@ package final class PrivatePostgres: Sendable {
 
     private var isRunning: Bool { isPostmasterThere && refusal == nil }
 
-    /// Why the server gives no session; `nil` when it does.
+    /// Why the server gives no session; `nil` if it does.
     private var refusal: String? {
         let settings = ConnectionSettings(url: url, role: nil, applicationName: "deed watch")
         do throws(PostgresError) {
@@ -186,15 +186,15 @@ package final class PrivatePostgres: Sendable {
         }
     }
 
-    /// Whether PostgreSQL said that it finds something of an earlier server.
+    /// Whether PostgreSQL reported remains of an earlier server.
     private var hasLeftovers: Bool {
         let log = (try? String(contentsOfFile: folder.log, encoding: .utf8)) ?? ""
         return ["shared memory block", "lock file"].contains { log.suffix(2000).contains($0) }
     }
 
-    /// Lock files that name a dead process that was not reaped, or another process that was
-    /// given its number since, are left over from a server that was killed. As long as any process of
-    /// that server still writes, PostgreSQL has to see them.
+    /// Removes lock files of a killed server that name a dead process that was not reaped, or another
+    /// process that has its number now. While any process of that server still writes, PostgreSQL
+    /// must see them.
     private func forgetDeadPostmaster() {
         guard let postmaster, kill(postmaster, 0) == 0, !isPostmasterThere,
             !PostgresProcess.all.contains(where: { $0.mayWork(in: folder.cluster) })

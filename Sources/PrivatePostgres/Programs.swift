@@ -1,13 +1,13 @@
 import Foundation
 import Glibc
 
-/// The programs of an installed PostgreSQL server, in any distribution's folder.
+/// The programs of an installed PostgreSQL server, from any distribution's folder.
 package struct Programs {
     package let folder: String
-    /// As in `15`.
+    /// Such as `15`.
     package let version: String
 
-    /// The newest server that is installed in one of the folders, or the one that made a cluster.
+    /// The newest server in one of the folders, or the one that made a cluster.
     package static func find(
         forCluster cluster: (version: String, folder: String)?,
         in folders: [String] = usualFolders
@@ -32,7 +32,7 @@ package struct Programs {
         return patterns.flatMap(matches) + onPath.map(String.init)
     }
 
-    /// Every installed server, the newest first.
+    /// Every installed server, newest first.
     private static func installed(in folders: [String]) -> [Programs] {
         var seen = Set<String>()
         return folders.filter { seen.insert($0).inserted }.compactMap(Programs.init(in:))

@@ -1,9 +1,9 @@
 import Glibc
 
-/// Runs a program to its end and gives what it printed.
+/// Runs a program to its end and returns what it printed.
 ///
-/// Its output goes to a file and not through a pipe: a server that the program leaves running
-/// would hold the pipe open, and reading it would never end.
+/// Its output goes to a file and not through a pipe: a server that the program leaves running would
+/// hold the pipe open, and reading it would never end.
 func run(_ command: [String]) -> (status: Int32, output: String) {
     var template = nameTemplate("/tmp/deed-output.")
     let output = mkstemp(&template)
@@ -20,7 +20,8 @@ func run(_ command: [String]) -> (status: Int32, output: String) {
     return (hasExited ? (status >> 8) & 0xFF : 128 + (status & 0x7F), text(of: output))
 }
 
-/// A name that begins so, for `mkstemp` and `mkdtemp`: they replace its last six characters.
+/// A template for `mkstemp` and `mkdtemp` with this beginning: they replace its last six
+/// characters.
 func nameTemplate(_ beginning: String) -> [CChar] {
     Array((beginning + String(repeating: "X", count: 6)).utf8CString)
 }

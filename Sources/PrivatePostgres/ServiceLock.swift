@@ -4,7 +4,7 @@ import Glibc
 package struct ServiceLock: ~Copyable {
     private let lock: FileLock
 
-    /// Takes the lock until this value goes or the process ends, however it ends.
+    /// Takes the lock until this value is destroyed or the process ends, however it ends.
     package init(folder path: String, listen: String) throws(PrivatePostgresError) {
         try DataFolder.open(path)
         guard let lock = FileLock("\(path)/service.lock") else {

@@ -1,12 +1,13 @@
 package import Core
 
-/// What an operator said of the log, and to which projects.
+/// An operator's acceptance of the log, and its projects.
 package struct AcceptedLog: Hashable, Sendable {
     package let acceptance: AcceptanceID
     package let projects: [ProjectID]
 }
 
-/// Records in every project that the log counts as it is, though it may lack events that instances have seen.
+/// Records in every project that the log is accepted as it is, even if it lacks events that instances have
+/// seen.
 package struct LogAcceptance: Sendable {
     let ledger: any EventLog
     let directory: any Directory

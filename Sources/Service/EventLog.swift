@@ -6,7 +6,7 @@ package protocol EventLog: Sendable {
     func append(_ command: Command) throws(CommandError) -> Outcome
     /// The same without blocking: responds exactly once.
     func submit(_ command: Command, respond: @escaping @Sendable (CommandResult) -> Void)
-    /// Notes that this many more commands are on their way, or fewer.
+    /// Notes that this many more, or fewer, commands are about to come.
     func announce(_ change: Int)
     /// A customer and its project now.
     func customer(of stream: Stream) throws(Fault) -> CustomerSnapshot
@@ -18,28 +18,28 @@ package protocol EventLog: Sendable {
     func events(of stream: Stream, after version: Int64, limit: Int) throws(Fault) -> [LogEntry]
 }
 
-/// What reads need of the log in addition to single customers.
+/// What reads need from the log besides single customers.
 package protocol CustomerReading: Sendable {
-    /// The last position of each shard, by the shard's number.
+    /// The last position of each shard, by shard number.
     func heads() throws(Fault) -> [Int64]
-    /// Many customers of one project and the project now, in one round trip.
+    /// Many customers of one project, and the project, as they are now, in one round trip.
     func customers(_ streams: [Stream]) throws(Fault) -> [Result<CustomerSnapshot, Fault>]
-    /// Throws where what is read now may be of a server that others do not write to.
+    /// Throws if reads may come from a server that others do not write to.
     func requireCertainty() throws(Fault)
 }
 
-/// Lists of projects and customers, and what can be found without knowing its customer.
+/// Lists of projects and customers, and lookups that start without a customer.
 package protocol Directory: Sendable {
     func projects() throws(Fault) -> [ListedProject]
-    /// Some customers of a project after one of them; there are no more when none comes.
+    /// Some customers of a project after one of them; an empty result is the end.
     func customers(
         of project: ProjectID, after last: Stream?, limit: Int
     ) throws(Fault) -> [ListedCustomer]
-    /// Every app of every project: a store's news name the app and no project.
+    /// Every app of every project: a store's news names the app but no project.
     func apps() throws(Fault) -> [ListedApp]
-    /// Every key of every project that was not revoked.
+    /// Every key of every project that is not revoked.
     func liveKeys() throws(Fault) -> [LiveKey]
-    /// The stream of the customer who has an order; `nil` when none does.
+    /// The stream of the customer who has an order; `nil` if none does.
     func owner(
         of order: OrderID, in project: ProjectID, _ environment: Environment
     ) throws(Fault) -> Stream?
@@ -51,9 +51,9 @@ package protocol Directory: Sendable {
     ) throws(Fault) -> [ListedUnclaimed]
 }
 
-/// What is found by the account of a store.
+/// Lookups by a store account.
 package protocol StoreAccounts: Sendable {
-    /// Some customers whose evidence names that account of a store.
+    /// Some customers whose evidence names that store account.
     func customers(
         of account: AppTransactionID, in project: ProjectID, _ environment: Environment, limit: Int
     ) throws(Fault) -> [CustomerID]
@@ -62,6 +62,6 @@ package protocol StoreAccounts: Sendable {
         of project: ProjectID, _ environment: Environment, at now: Instant,
         after last: RefundPlace?, limit: Int
     ) throws(Fault) -> [RefundPlace]
-    /// Where refunds were asked for that may be answered about after an instant and were not.
+    /// Where refunds were requested that are unanswered and can be answered after an instant.
     func askedRefunds(after instant: Instant) throws(Fault) -> [ProjectPart]
 }

@@ -1,15 +1,15 @@
 package import Auditing
 package import Core
 
-/// What an audit of evidence needs.
+/// The functions that an audit of evidence needs.
 package struct EvidenceAuditPort {
-    /// Some events of a shard that rest on evidence, behind a position; none when all were read.
+    /// Some events of a shard that rest on evidence, after a position; empty at the end.
     package var resting: (Shard, _ after: Int64) throws(Fault) -> [RestingEvent]
     /// Evidence by its digests.
     package var filed: ([[UInt8]]) throws(Fault) -> [FiledEvidence]
-    /// The digests of some more of the evidence that no event names; none when that was all.
+    /// The digests of more evidence that no event names; empty at the end.
     package var unnamed: () throws(Fault) -> [[UInt8]]
-    /// Proves evidence again from what is kept of it.
+    /// Proves evidence again from its stored form.
     package var prove: (FiledEvidence) -> EvidenceProof
 
     package init(
@@ -25,24 +25,24 @@ package struct EvidenceAuditPort {
     }
 }
 
-/// Proves that each event which rests on evidence has it, that the evidence says so, and that nothing
-/// else was filed as believed.
+/// Proves that each event that rests on evidence has it, that the evidence supports the event, and
+/// that nothing else was filed as believed.
 package struct EvidenceAudit {
     private static let rememberedLimit = 4096
 
     private let port: EvidenceAuditPort
     package private(set) var proven = 0
     package private(set) var digestOnly = 0
-    /// Pieces that are as they were filed, and that the roots do not vouch for.
+    /// Undamaged pieces that the roots do not vouch for.
     package private(set) var refused = 0
     package private(set) var findings = AuditFindings()
-    /// What the latest pieces turned out to be.
+    /// The proofs of the latest pieces.
     private var remembered: [[UInt8]: Proof] = [:]
 
     private enum Proof {
         case proven(EvidenceKind, Facts)
         case digestOnly
-        /// What is wrong with it was found already.
+        /// Its fault was already found.
         case faulty
     }
 
@@ -98,7 +98,7 @@ package struct EvidenceAudit {
         }
     }
 
-    /// An event tells what its evidence states, word for word.
+    /// An event must repeat what its evidence states word for word.
     private mutating func compare(_ event: RestingEvent, with stated: Facts) {
         if stated.explain(event.facts) { return }
         let subjects = event.facts.subjects
@@ -120,7 +120,7 @@ package struct EvidenceAudit {
         }
     }
 
-    /// What the evidence states, if it is as it was filed; what is wrong is noted.
+    /// What the evidence states, if it is as filed; notes what is wrong.
     private mutating func proof(of filed: FiledEvidence, for event: RestingEvent?) -> Proof {
         func finding(_ column: String, _ expected: String, _ found: String) -> AuditFinding {
             AuditFinding(
@@ -184,7 +184,7 @@ extension FactSubject {
 }
 
 extension FiledEvidence {
-    /// What was changed when the parts do not give the bytes of the digest.
+    /// The changed column, if the parts do not reproduce the bytes of the digest.
     fileprivate var damage: (column: String, expected: String, found: String) {
         let missing = certificates.count(where: \.isEmpty)
         if missing > 0 {
@@ -202,7 +202,7 @@ extension FiledEvidence {
         return ("content", "the bytes of that digest", "others")
     }
 
-    /// The columns that say something else than the evidence, or than what was filed.
+    /// The columns that differ from the evidence or from what was filed.
     fileprivate func differences(
         from again: ProvenAgain, _ event: RestingEvent?
     ) -> [(column: String, expected: String, found: String)] {

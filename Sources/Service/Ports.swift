@@ -1,7 +1,7 @@
 package import Core
 
-/// What the use cases of the log need; taking evidence in has more of its own (`Intake`). They are wired in
-/// one place, and tests bring their own.
+/// The dependencies of the use cases on the log; taking evidence in has its own (`Intake`). They are wired
+/// in one place, and tests bring their own.
 package struct Ports: Sendable {
     package var ledger: any EventLog
     package var directory: any Directory
@@ -10,7 +10,7 @@ package struct Ports: Sendable {
     package var credentials: any CredentialKeeper
     package var secrets: Secrets
     package var now: @Sendable () -> Instant
-    /// The machine's clock: for real durations, also when a test moves `now`.
+    /// The machine's clock: for real durations, even when a test moves `now`.
     package var machineClock: @Sendable () -> Instant
 
     package init(
@@ -29,12 +29,12 @@ package struct Ports: Sendable {
         self.machineClock = machineClock ?? now
     }
 
-    /// By when evidence may have been signed: a store's clock is near the machine's, or near one that
-    /// a test has put ahead of it.
+    /// The latest time at which evidence may have been signed: a store's clock is near the machine's,
+    /// or near a test's that runs ahead of it.
     package var evidenceClock: Instant { max(now(), machineClock()) }
 }
 
-/// Chance and digests.
+/// Randomness and digests.
 package struct Secrets: Sendable {
     package var randomBytes: @Sendable (_ count: Int) -> [UInt8]
     /// SHA-256.

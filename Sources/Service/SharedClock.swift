@@ -1,21 +1,21 @@
 package import Core
 import Synchronization
 
-/// Where all instances find the test clock of their database.
+/// Where all instances find their database's test clock.
 package protocol ClockPlace: Sendable {
-    /// Where the clock stands; `nil` when the database has none.
+    /// The clock's time; `nil` if the database has none.
     func instant() throws(Fault) -> Instant?
-    /// Moves it there, unless it is past that or, where that is given, does not stand at `from`; whether
+    /// Moves it there, unless it is past that or, if `from` is given, is not at `from`; returns whether
     /// it did.
     func move(to target: Instant, from: Instant?) throws(Fault) -> Bool
-    /// The first instant after one at which something changes by the clock alone.
+    /// The first later instant at which something changes by the clock alone.
     func nextDue(after instant: Instant) throws(Fault) -> Instant?
 }
 
-/// The clock of a database that was made to be tested. It stands until an admin moves it, goes forward
-/// only, and is the same for every instance.
+/// The clock of a test database. It stands still until an admin moves it, only moves forward, and is
+/// the same for every instance.
 package final class SharedClock: Sendable {
-    /// How often a clock that others move at the same time is tried to be advanced.
+    /// How often an advance is tried when others move the clock at the same time.
     private static let attempts = 100
 
     private let milliseconds: Atomic<Int64>
@@ -23,7 +23,7 @@ package final class SharedClock: Sendable {
     private let onMove: Mutex<@Sendable (Instant) -> Void>
     private let jobs = Mutex<CatchUp>({ _ in true })
 
-    /// Does what is due by the clock as it stands, and waits for that; false when it takes longer.
+    /// Does what is due at the clock's time, and waits for it; false if it takes longer.
     package typealias CatchUp = @Sendable (_ milliseconds: Int64) -> Bool
     /// How long the jobs may take before an answer says that they have not caught up.
     private static let patience: Int64 = 10_000
@@ -34,7 +34,7 @@ package final class SharedClock: Sendable {
         onMove = Mutex({ _ in })
     }
 
-    /// Each answer about the clock waits for the jobs.
+    /// Makes each answer about the clock wait for the jobs.
     package func attend(_ jobs: @escaping CatchUp) {
         self.jobs.withLock { $0 = jobs }
     }
@@ -43,12 +43,12 @@ package final class SharedClock: Sendable {
         Instant(milliseconds: milliseconds.load(ordering: .acquiring))
     }
 
-    /// `body` is called whenever the clock was moved, by whichever instance.
+    /// Calls `body` whenever any instance has moved the clock.
     package func whenMoved(_ body: @escaping @Sendable (Instant) -> Void) {
         onMove.withLock { $0 = body }
     }
 
-    /// Looks where the other instances have moved it.
+    /// Checks whether other instances have moved it.
     package func follow() throws(Fault) {
         if let instant = try place.instant() { take(instant) }
     }
@@ -95,10 +95,10 @@ package final class SharedClock: Sendable {
     }
 }
 
-/// Where a test clock stands, and when something happens by it next.
+/// The time of a test clock, and the next instant at which something happens by it.
 package struct ClockAnswer: Hashable, Sendable {
     package let now: Instant
     package let nextDue: Instant?
-    /// Whether the jobs of this instance have done all that was due.
+    /// Whether the jobs of this instance have done everything due.
     package let isCaughtUp: Bool
 }

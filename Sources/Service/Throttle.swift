@@ -1,6 +1,6 @@
 package import Core
 
-/// How many of something may come: a burst, and a number per second.
+/// A limit on how often something may happen: a burst, and a number per second.
 package struct Rate: Sendable {
     let burst: Double
     let perSecond: Double
@@ -13,18 +13,18 @@ package struct Rate: Sendable {
 
 /// The limits on strangers. `docs/security.md` lists them.
 extension Rate {
-    /// Keys that no project has, of an address.
+    /// Unknown keys from one address.
     package static let unknownKeys = Rate(50, perSecond: 5)
-    /// Notifications whose certificates were not followed before, of an address and of all.
+    /// Notifications with new certificates, from one address and in all.
     static let newSigners = Rate(10, perSecond: 2)
     static let allNewSigners = Rate(60, perSecond: 20)
-    /// Unproven notifications of an address that has sent genuine ones.
+    /// Unproven notifications from an address that has sent genuine ones.
     static let unprovenNotifications = Rate(200, perSecond: 10)
-    /// Looks into the database for a key or an app that memory lacks.
+    /// Database lookups for a key or an app that memory lacks.
     static let reloads = Rate(20, perSecond: 20)
 }
 
-/// What is left of a rate.
+/// The remaining part of a rate.
 struct Allowance {
     private let rate: Rate
     private var rest: Double
@@ -54,10 +54,10 @@ struct Allowance {
     mutating func giveBack() { rest = min(rate.burst, rest + 1) }
 }
 
-/// What each of many strangers may ask for, and all of them together.
+/// The shares of many strangers, and the total for all of them.
 package struct Throttle: Sendable {
-    /// Of how many the share is remembered. All others have one share together, so that many who come once
-    /// win nothing.
+    /// How many callers have a share of their own. All others share one, so that sending from many
+    /// addresses gains nothing.
     private static let limit = 10_000
 
     private let each: Rate
@@ -78,13 +78,13 @@ package struct Throttle: Sendable {
         return self[who].left(at: now) >= 1
     }
 
-    /// Whether `who` may have one more, which it then has.
+    /// Whether `who` may have one more, which it then takes.
     package mutating func take(_ who: String, at now: Instant) -> Bool {
         guard allows(who, at: now), all?.take(at: now) ?? true else { return false }
         return self[who].take(at: now)
     }
 
-    /// What `who` took was not used.
+    /// Returns what `who` took and did not use.
     package mutating func giveBack(_ who: String) {
         self[who].giveBack()
         all?.giveBack()
@@ -101,7 +101,8 @@ package struct Throttle: Sendable {
         }
     }
 
-    /// Forgets callers who took nothing lately. It looks at all of them, so once a second at most.
+    /// Forgets callers who took nothing recently. It checks all of them, so it runs at most once a
+    /// second.
     private mutating func makeRoom(for who: String, at now: Instant) {
         guard own.count >= Throttle.limit, own[who] == nil else { return }
         if let sweptAt, now.milliseconds - sweptAt.milliseconds < 1000 { return }

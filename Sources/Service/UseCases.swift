@@ -1,4 +1,4 @@
-/// What Deed can be asked to do, by what it is about. Each holds what it needs of the outside.
+/// What Deed can be asked to do, by subject. Each holds its own dependencies.
 package struct UseCases: Sendable {
     package let ports: Ports
     package let ledger: any EventLog

@@ -3,7 +3,7 @@ import Synchronization
 
 package typealias CommandResult = Result<Outcome, CommandError>
 
-/// What a sender wishes to have written, step by step, and the answer that comes of it.
+/// What a sender wants written, step by step, and the resulting answer.
 ///
 /// A step says what it needs and not who waits for it: a command's own thread may, and a server begins
 /// the next step where the last one ended, so that no thread waits for a commit.
@@ -12,7 +12,7 @@ package indirect enum Wish<Answer: Sendable>: Sendable {
     case answered(Result<Answer, CommandError>)
     /// A command for the ledger, and what follows from its result.
     case write(Command, then: @Sendable (CommandResult) -> Wish)
-    /// Something that takes a while, such as a look into the database.
+    /// Something that takes a while, such as a lookup in the database.
     case look(@Sendable () throws(CommandError) -> Wish)
 
     /// A command alone.
@@ -25,7 +25,7 @@ package indirect enum Wish<Answer: Sendable>: Sendable {
         }
     }
 
-    /// Commands that are written one after the other, each in a commit of its own.
+    /// Commands that are written in turn, each in its own commit.
     package init(
         _ commands: [Command],
         answer: @escaping @Sendable ([CommandResult]) throws(CommandError) -> Answer
@@ -43,7 +43,7 @@ package indirect enum Wish<Answer: Sendable>: Sendable {
         return .write(command) { .next(commands.dropFirst(), results + [$0], answer) }
     }
 
-    /// What a look comes to.
+    /// The result of a look.
     package init(looking look: () throws(CommandError) -> Wish) {
         do throws(CommandError) {
             self = try look()
@@ -52,7 +52,7 @@ package indirect enum Wish<Answer: Sendable>: Sendable {
         }
     }
 
-    /// The same wish, whose end is followed by what `next` makes of it.
+    /// The same wish, followed by what `next` makes of its answer.
     package func then<Other>(
         _ next: @escaping @Sendable (Result<Answer, CommandError>) -> Wish<Other>
     ) -> Wish<Other> {
@@ -76,8 +76,8 @@ package indirect enum Wish<Answer: Sendable>: Sendable {
         }
     }
 
-    /// What a look at a purchase leads to; looks again where that changed between the look and the
-    /// decision.
+    /// What follows from a lookup of a purchase; looks again if it changed between the lookup and
+    /// the decision.
     static func lookingAgain(
         at purchase: PurchaseID, attempts: Int = 3,
         _ look: @escaping @Sendable () throws(CommandError) -> Wish
@@ -92,7 +92,7 @@ package indirect enum Wish<Answer: Sendable>: Sendable {
 }
 
 extension EventLog {
-    /// Has the wish fulfilled, and waits for the answer.
+    /// Carries out the wish, and waits for the answer.
     package func perform<Answer>(_ wish: Wish<Answer>) throws(CommandError) -> Answer {
         var wish = wish
         while true {
@@ -121,6 +121,6 @@ package final class Announcement: Sendable {
         if !isOver.exchange(true, ordering: .relaxed) { ledger.announce(-1) }
     }
 
-    /// Where it never will be.
+    /// In case it never arrives.
     deinit { end() }
 }

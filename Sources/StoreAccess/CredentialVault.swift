@@ -2,27 +2,27 @@ package import Core
 package import Crypto
 internal import JSON
 
-/// Where sealed credentials are kept.
+/// Where sealed credentials are stored.
 package protocol CredentialTable: Sendable {
     func credentials(of app: StoreApp) throws(Fault) -> SealedCredentials?
     func credentials(of project: ProjectID) throws(Fault) -> [SealedCredentials]
     func allCredentials() throws(Fault) -> [SealedCredentials]
-    /// Keeps credentials as the next revision; false when others were kept in between.
+    /// Stores credentials as the next revision; false if others were stored in between.
     func putCredentials(_ sealed: SealedCredentials) throws(Fault) -> Bool
-    /// Forgets those of an app that were written before a version of its project's stream.
+    /// Deletes an app's credentials that were written before a version of its project's stream.
     func forgetCredentials(of app: StoreApp, before version: Int64) throws(Fault)
-    /// Whether a real store may not be asked, because the database follows a test clock.
+    /// Whether a real store may not be asked because the database follows a test clock.
     func followsTestClock() throws(Fault) -> Bool
 }
 
-/// Keeps what apps show the store under a key that is not in the database.
+/// Stores apps' credentials under a key that is not in the database.
 package struct CredentialVault: Sendable {
     private static let purpose = "deed store credentials"
     private static let digestPurpose = "deed store credentials digest"
     private static let attempts = 5
 
-    /// The keys of the installation: the one to seal with first, and others that may open. One is made
-    /// where there is none, if asked.
+    /// The keys of the installation: the one to seal with first, then others that may open. Makes one
+    /// if there is none and that is requested.
     package typealias Keys = @Sendable (_ making: Bool) throws(KeyTrouble) -> [SecretKey]
 
     private let table: any CredentialTable
@@ -37,7 +37,7 @@ package struct CredentialVault: Sendable {
         self.keys = keys
     }
 
-    /// An app's credentials; empty ones where it has none.
+    /// An app's credentials; empty if it has none.
     package func credentials(of app: StoreApp) throws(StoreTrouble) -> StoreCredentials {
         let sealed = try rethrowing(as: StoreTrouble.fault, table.credentials(of: app))
         guard let sealed, !sealed.status.isEmpty else { return StoreCredentials() }
@@ -46,7 +46,7 @@ package struct CredentialVault: Sendable {
         }
     }
 
-    /// The apps whose credentials are kept and cannot be opened.
+    /// The apps whose stored credentials cannot be opened.
     package func lockedApps() throws(Fault) -> [StoreApp] {
         let kept = try table.allCredentials()
         if kept.isEmpty { return [] }
@@ -54,9 +54,9 @@ package struct CredentialVault: Sendable {
         return kept.filter { (try? open($0, keys)) == nil }.map(\.app)
     }
 
-    /// What an app shows the store then. What a later event wrote stays, and so does what a repetition finds
-    /// written since its twin. Nothing is left of an app that was removed in between. The log tells what was
-    /// before: clocks differ.
+    /// Changes an app's credentials. What a later event wrote stays, and so does what a repetition finds
+    /// written since the first call. If the app was removed in between, nothing of it is left. The log
+    /// decides the order: clocks differ.
     package func change(
         _ app: StoreApp, _ change: CredentialsChange, at write: CredentialsWrite, by actor: Actor,
         now: Instant
@@ -80,7 +80,7 @@ package struct CredentialVault: Sendable {
         throw .fault(.busy)
     }
 
-    /// The same for the same change, and of no use to learn what is in it: the key is in no database.
+    /// The same for the same change, and useless for learning its content: the key is in no database.
     package func digest(of change: CredentialsChange) throws(CommandError) -> [UInt8] {
         guard let key = try sealingKeys().first else {
             preconditionFailure("keys come with one to seal")
@@ -88,13 +88,13 @@ package struct CredentialVault: Sendable {
         return key.derived(for: CredentialVault.digestPurpose).authenticate(change.json.bytes).bytes
     }
 
-    /// What may be told of what each app of a project shows its store.
+    /// What may be shown of the credentials of each app of a project.
     package func statuses(of project: ProjectID) throws(Fault) -> [AppKey: CredentialsStatus] {
         let kept = try table.credentials(of: project)
         return Dictionary(kept.map { ($0.app.key, $0.status) }) { first, _ in first }
     }
 
-    /// Forgets those of an app that were written before a version of its project's stream.
+    /// Deletes an app's credentials that were written before a version of its project's stream.
     package func forget(_ app: StoreApp, before version: Int64) throws(Fault) {
         try table.forgetCredentials(of: app, before: version)
     }
@@ -107,7 +107,7 @@ package struct CredentialVault: Sendable {
         }
     }
 
-    /// Keeps everything under the first key; gives how many apps' credentials that were.
+    /// Reseals everything under the first key; returns the number of apps.
     package func rotate(under keys: [SecretKey]) throws(CommandError) -> Int {
         var count = 0
         // Credentials that were changed in between may be sealed with another key again.
@@ -120,7 +120,7 @@ package struct CredentialVault: Sendable {
         throw .fault(.busy)
     }
 
-    /// False when others were kept in between.
+    /// False if others were stored in between.
     private func reseal(
         _ old: SealedCredentials, _ keys: [SecretKey]
     ) throws(CommandError) -> Bool {
@@ -138,7 +138,7 @@ package struct CredentialVault: Sendable {
         do throws(KeyTrouble) {
             return try open(sealed, keys)
         } catch {
-            // Credentials that cannot be opened any more may still be replaced.
+            // Credentials that can no longer be opened may still be replaced.
             if isReplaced { return StoreCredentials() }
             throw .refused(.credentialsLocked(error.sentence))
         }
@@ -191,12 +191,12 @@ package struct CredentialVault: Sendable {
 }
 
 extension CredentialsChange {
-    /// Whether nothing of what was there stays.
+    /// Whether the change replaces everything that was there.
     fileprivate func replacesAll(of profile: any StoreProfile) -> Bool {
         profile.credentials.allSatisfy { secrets[$0.name] != nil }
     }
 
-    /// Tells what is taken away from what stays.
+    /// Distinguishes removed members from unchanged ones.
     fileprivate var json: JSON {
         var object = JSONObject()
         for (name, secret) in secrets.sorted(by: { $0.key < $1.key }) {
@@ -208,15 +208,14 @@ extension CredentialsChange {
 }
 
 extension CredentialsWrite {
-    /// Whether a later command has won, or an earlier twin.
+    /// Whether a later command, or an earlier copy of this one, has won.
     fileprivate func isLate(behind kept: SealedCredentials) -> Bool {
         kept.version > version || isRepetition && kept.version == version
     }
 }
 
 extension CredentialsStatus {
-    /// What credentials are sealed to: a row that is moved to another app, or to another address, opens
-    /// nothing.
+    /// What credentials are bound to: a row that is moved to another app or address opens nothing.
     fileprivate func place(of app: StoreApp) -> [UInt8] {
         let parts = [app.project.text, app.key.store.rawValue, app.key.id.text, address?.url ?? ""]
         return Array(parts.joined(separator: "\u{0}").utf8)

@@ -1,12 +1,13 @@
 package import Core
 package import Outbound
 
-/// What the client of a store needs of the world.
+/// What the client of a store needs from the outside.
 package protocol StoreLine: Sendable {
     func credentials(of app: StoreApp) throws(StoreTrouble) -> StoreCredentials
-    /// Takes one call out of what all instances may make; gives when to try again if none is left.
+    /// Takes one call from the budget that all instances share; returns when to try again if none
+    /// is left.
     func take(_ turn: StoreTurn, now: Instant) throws(Fault) -> Instant?
-    /// Tells all instances that the store wants no such call before an instant.
+    /// Tells all instances that the store accepts no such call before an instant.
     func rest(_ turn: StoreTurn, until: Instant) throws(Fault)
     func send(_ request: OutboundRequest) throws(OutboundError) -> OutboundResponse
     /// The machine's clock: stores know no other.
@@ -15,7 +16,7 @@ package protocol StoreLine: Sendable {
 }
 
 extension StoreLine {
-    /// What the store answers, if a call is left. Where it wants a pause, every instance keeps it.
+    /// The store's answer, if a call is left. If it wants a pause, every instance observes it.
     package func answer(
         to request: OutboundRequest, _ turn: StoreTurn, _ patience: StorePatience
     ) throws(StoreTrouble) -> OutboundResponse {
@@ -46,11 +47,11 @@ extension StoreLine {
 }
 
 extension StoreApp {
-    /// A store that hangs for one app keeps none of another waiting.
+    /// A store that hangs for one app delays no other app.
     fileprivate var lane: String { "\(project.text)\u{0}\(key.store.rawValue)\u{0}\(key.id.text)" }
 }
 
-/// How long a store is waited for, in milliseconds: well within the lease of queued evidence.
+/// How long to wait for a store, in milliseconds: well within the lease of queued evidence.
 package struct StorePatience: Sendable {
     let firstByte: Int
     let whole: Int
@@ -64,7 +65,7 @@ package struct StorePatience: Sendable {
 }
 
 extension OutboundRequest {
-    /// The request with what a store is given.
+    /// The request with the time that a store is given.
     fileprivate func limited(_ patience: StorePatience, lane: String) -> OutboundRequest {
         var request = self
         request.lane = lane
@@ -77,18 +78,18 @@ extension OutboundRequest {
 }
 
 extension StoreTrouble {
-    /// Something between here and there answers, or the answer stopped in the middle.
+    /// Something on the way answered, or the answer was cut off.
     package static let notFromStore = unavailable("what answered in its place is not JSON")
 }
 
 extension OutboundResponse {
-    /// Whether a store asks to be left alone, because of a limit or while it fails.
+    /// Whether a store asks for a pause, because of a limit or while it fails.
     fileprivate var wantsPause: Bool {
         status == 429 || status >= 500 && header("Retry-After") != nil
     }
 
-    /// Until when a store wants a pause. It writes an instant in milliseconds there; what stands before
-    /// it in the network may write seconds to wait, as HTTP has it.
+    /// When a store's pause ends. The store writes an instant in milliseconds; a proxy before it may
+    /// write seconds to wait, as HTTP defines it.
     fileprivate func pauseEnd(now: Instant) -> Instant {
         let (usual, longest): (Int64, Int64) = (60_000, 24 * 3_600_000)
         guard let number = header("Retry-After").flatMap({ Int64($0) }), number >= 0 else {

@@ -1,8 +1,8 @@
 package import JSON
 
-/// Writes what operators should know, one JSON object a line. Never evidence, keys or payloads.
+/// Writes messages for operators, one JSON object per line. Never evidence, keys or payloads.
 package struct Log: Sendable {
-    /// Who must act: no one, an operator some day, an operator now.
+    /// Who must act: nobody, an operator some day, an operator now.
     package enum Level: String, Sendable { case info, warning, error }
 
     private let write: @Sendable (String) -> Void

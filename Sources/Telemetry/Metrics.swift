@@ -1,15 +1,15 @@
 import Synchronization
 
-/// Counts things that only become more.
+/// Counts upwards only.
 ///
-/// Threads that count the same thing at every turn take the memory from each other each time. Where
-/// that matters a counter has several lanes, and each thread picks one.
+/// Threads that constantly count the same thing contend for its memory. Where that matters, a
+/// counter has several lanes, and each thread picks one.
 package final class Counter: Sendable {
     private let lanes: [Lane]
 
     private final class Lane: Sendable {
         let total = Atomic<Int64>(0)
-        /// Keeps the next lane out of the same line of a processor's cache.
+        /// Keeps the next lane out of the same cache line.
         let gap = (0, 0, 0, 0, 0, 0, 0)
     }
 
@@ -24,7 +24,7 @@ package final class Counter: Sendable {
     package var value: Int64 { lanes.reduce(0) { $0 + $1.total.load(ordering: .relaxed) } }
 }
 
-/// Holds how many there are now.
+/// Holds a current number.
 package final class Gauge: Sendable {
     private let current = Atomic<Int64>(0)
     package init() {}
@@ -94,14 +94,14 @@ package final class Metrics: Sendable {
         return counter
     }
 
-    /// A counter that another part keeps, and that is asked for whenever metrics are read.
+    /// A counter that another part keeps, read whenever metrics are read.
     package func counter(
         _ name: String, _ help: String, _ value: @escaping @Sendable () -> Int64
     ) {
         add(name, help, "counter", [], .counter(value))
     }
 
-    /// A gauge whose value is asked for whenever metrics are read.
+    /// A gauge whose value is read whenever metrics are read.
     package func gauge(
         _ name: String, _ help: String, labels: [(String, String)] = [],
         _ value: @escaping @Sendable () -> Int64

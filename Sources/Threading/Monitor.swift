@@ -1,9 +1,9 @@
 import Glibc
 
-/// Whom a change to a `Monitor` concerns.
+/// How many waiting threads a change to a `Monitor` wakes.
 package enum Wake { case none, one, all }
 
-/// A value that threads change under a lock, and wait on until it is as they need it.
+/// A value that threads change under a lock, and whose condition they wait for.
 ///
 /// `@unchecked Sendable`: the value is only touched between `lock` and `unlock`.
 package final class Monitor<Value: ~Copyable>: @unchecked Sendable {
@@ -29,7 +29,7 @@ package final class Monitor<Value: ~Copyable>: @unchecked Sendable {
         mutex.deallocate()
     }
 
-    /// Runs `body` alone with the value, then wakes whom the change concerns.
+    /// Runs `body` with exclusive access to the value, then wakes waiting threads.
     package func change<Result, Failure: Error>(
         wake: Wake = .all, _ body: (inout Value) throws(Failure) -> Result
     ) throws(Failure) -> Result {
@@ -41,7 +41,7 @@ package final class Monitor<Value: ~Copyable>: @unchecked Sendable {
         return try body(&value)
     }
 
-    /// The same for a body that itself tells whom the change concerns.
+    /// The same for a body that decides itself which threads to wake.
     package func changeAndWake<Result>(
         _ body: (inout Value) -> (Result, Wake)
     ) -> Result {
@@ -60,7 +60,7 @@ package final class Monitor<Value: ~Copyable>: @unchecked Sendable {
         }
     }
 
-    /// Waits until `body` gives a result.
+    /// Waits until `body` returns a result.
     package func wait<Result>(for body: (inout Value) -> Result?) -> Result {
         pthread_mutex_lock(mutex)
         defer { pthread_mutex_unlock(mutex) }
@@ -70,7 +70,7 @@ package final class Monitor<Value: ~Copyable>: @unchecked Sendable {
         }
     }
 
-    /// Waits until `body` gives a result; `nil` when the time is up first.
+    /// Waits until `body` returns a result; `nil` if the time runs out first.
     package func wait<Result>(
         milliseconds: Int64, for body: (inout Value) -> Result?
     ) -> Result? {

@@ -1,22 +1,22 @@
 import Foundation
 import Glibc
 
-/// How soon a thread gets a processor when there are too few for all.
+/// How soon a thread gets a processor when there are too few.
 package enum Urgency: Int32 {
     /// Work for callers who count milliseconds, and work that all callers wait for.
     case usual = 0
-    /// Long work for one sender: a stream of it must not keep short answers waiting.
+    /// Long work for one sender: a stream of it must not delay short answers.
     case patient = 10
-    /// What is done for strangers.
+    /// Work for strangers.
     case last = 15
 }
 
-/// Starts a plain thread that runs `body` to its end.
+/// Starts an ordinary thread that runs `body` to its end.
 package func startThread(
     _ name: String, _ urgency: Urgency = .usual, _ body: @escaping @Sendable () -> Void
 ) {
     let thread = Thread {
-        // On Linux this is of the calling thread alone.
+        // On Linux this affects only the calling thread.
         if urgency != .usual {
             setpriority(__priority_which_t(PRIO_PROCESS.rawValue), 0, urgency.rawValue)
         }
@@ -27,7 +27,7 @@ package func startThread(
     thread.start()
 }
 
-/// Works on all items at the same time, each on a thread of its own, and waits until all are done.
+/// Works on all items at the same time, each on its own thread, and waits until all are done.
 package func sideBySide<Item: Sendable, Result: Sendable>(
     _ items: [Item], _ work: @escaping @Sendable (Item) -> Result
 ) -> [Result] {
@@ -38,7 +38,7 @@ package func sideBySide<Item: Sendable, Result: Sendable>(
             done.change { $0[place] = result }
         }
     }
-    // The first needs no thread: this one would only wait.
+    // The first needs no thread, because this one would only wait.
     if let first = items.first {
         let result = work(first)
         done.change { $0[0] = result }
@@ -48,19 +48,19 @@ package func sideBySide<Item: Sendable, Result: Sendable>(
     }
 }
 
-/// Milliseconds on a clock that only moves forward: for durations, never for instants.
+/// Milliseconds on a monotonic clock: for durations, never for instants.
 package func monotonicMilliseconds() -> Int64 {
     monotonicMicroseconds() / 1000
 }
 
-/// Microseconds on a clock that only moves forward: for durations, never for instants.
+/// Microseconds on a monotonic clock: for durations, never for instants.
 package func monotonicMicroseconds() -> Int64 {
     var time = timespec()
     clock_gettime(CLOCK_MONOTONIC, &time)
     return Int64(time.tv_sec) * 1_000_000 + Int64(time.tv_nsec) / 1000
 }
 
-/// Lets this thread rest.
+/// Makes this thread sleep.
 package func pause(milliseconds: Int64) {
     usleep(UInt32(milliseconds) * 1000)
 }

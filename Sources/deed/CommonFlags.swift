@@ -17,14 +17,14 @@ extension Option {
     static let idempotencyKey = value(
         "idempotency-key", "KEY", "do it once, however often the command is run with this key")
 
-    /// What every command that needs the database takes.
+    /// The flags of every command that needs the database.
     static let database = [databaseURL, dataDir, testClock, json]
 }
 
 extension Invocation {
     func project() throws(CommandEnd) -> ProjectID { try requiredID("project") }
 
-    /// The customer that a flag or the first argument names, in the environment of the flag.
+    /// The customer in a flag or the first argument, in the environment of the flag.
     func stream() throws(CommandEnd) -> Core.Stream {
         if self["customer"] != nil, positional(0) != nil {
             throw usage("the customer is named twice: as an argument and with --customer")
@@ -35,7 +35,7 @@ extension Invocation {
         return try stream(of: text)
     }
 
-    /// The customer of that name, in the environment of the flag.
+    /// The customer with that name, in the environment of the flag.
     func stream(of text: String) throws(CommandEnd) -> Core.Stream {
         let customer: CustomerID = try id(text, named: "--customer")
         if customer.isReserved { throw usage("--customer begins with a prefix that Deed reserves") }

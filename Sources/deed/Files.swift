@@ -2,7 +2,7 @@ import Commands
 import Core
 import Glibc
 
-/// What is in a file that a person named; `-` is standard input.
+/// The content of a file that a person named; `-` is standard input.
 func readFile(_ path: String) throws(CommandEnd) -> String {
     let descriptor = path == "-" ? dup(STDIN_FILENO) : open(path, O_RDONLY | O_CLOEXEC)
     if descriptor < 0 {
@@ -21,7 +21,7 @@ func readFile(_ path: String) throws(CommandEnd) -> String {
     throw .usage("\(path) is larger than 1 MiB, which no file of this kind is")
 }
 
-/// Makes what was renamed or linked in the file's folder safe on disk.
+/// Makes renames and links in the file's folder durable.
 func syncFolder(of path: String) {
     let folder = path.lastIndex(of: "/").map { String(path[..<$0]) } ?? "."
     let descriptor = open(folder.isEmpty ? "/" : folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
@@ -32,19 +32,19 @@ func syncFolder(of path: String) {
 
 func fileExists(_ path: String) -> Bool { access(path, F_OK) == 0 }
 
-/// Writes a file whole or not at all: the old one stays until the new one is safe on disk.
+/// Writes a file completely or not at all: the old one stays until the new one is safe on disk.
 func replaceFile(_ path: String, with text: String) throws(CommandEnd) {
     func fault() -> CommandEnd {
         .fault("\(path) cannot be written: \(String(cString: strerror(errno)))")
     }
     let draft = "\(path).\(getpid()).new"
-    // Never what a link leads to: the folder may be another user's.
+    // Never the target of a link: the folder may be another user's.
     unlink(draft)
     let descriptor = open(draft, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o644)
     if descriptor < 0 { throw fault() }
     let bytes = Array(text.utf8)
     let count = write(descriptor, bytes, bytes.count)
-    // The disk is full where some of it was written.
+    // A partial write means that the disk is full.
     if count >= 0, count < bytes.count { errno = ENOSPC }
     let isWritten = count == bytes.count && fsync(descriptor) == 0
     close(descriptor)

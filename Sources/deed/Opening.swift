@@ -22,15 +22,15 @@ let standardErrorLog = Log { line in
 }
 
 extension Settings {
-    /// What the settings' flags and variables say.
+    /// The settings in flags and variables.
     init(_ invocation: Invocation) {
         self.init(
             databaseURL: invocation["database-url"],
             dataFolder: invocation["data-dir"] ?? Settings.defaultDataFolder)
     }
 
-    /// Root's folder is where services keep their data; anyone else's is in their home. That of the user who
-    /// started this process, also when it has become another since.
+    /// For root, the folder where services keep their data; for anyone else, one in their home. It is that
+    /// of the user who started this process, even if the process has changed its user since.
     static let defaultDataFolder: String = {
         if getuid() == 0 { return "/var/lib/deed" }
         let variables = ProcessInfo.processInfo.environment
@@ -40,7 +40,7 @@ extension Settings {
 }
 
 extension Invocation {
-    /// The database that the settings name, to be left at the end.
+    /// The configured database, which the caller leaves at the end.
     func database(mayCreate: Bool = false, log: Log = .silent) throws(CommandEnd) -> Database {
         try starting { () throws(StartError) in
             try Database(Settings(self), mayCreate: mayCreate, log: log)
@@ -64,8 +64,8 @@ extension Invocation {
         }
     }
 
-    /// Runs `body` with the use cases over that database. Where the command is about a project, that
-    /// must be there.
+    /// Runs `body` with the use cases over that database. If the command is about a project, the
+    /// project must exist.
     func withUseCases(
         in project: ProjectID? = nil, mayCreate: Bool = false,
         _ body: (UseCases) throws(CommandEnd) -> Void
@@ -75,7 +75,7 @@ extension Invocation {
         }
     }
 
-    /// The same with what it takes to take evidence in.
+    /// The same, with everything needed to take evidence in.
     func withIntake(
         in project: ProjectID? = nil, _ body: (Intake) throws(CommandEnd) -> Void
     ) throws(CommandEnd) {
@@ -123,7 +123,7 @@ extension Invocation {
     }
 }
 
-/// Starts what a command needs; what it throws becomes the command's end.
+/// Starts what a command needs; turns an error into the command's end.
 func starting<Started>(
     _ body: () throws(StartError) -> Started
 ) throws(CommandEnd) -> Started {

@@ -2,7 +2,7 @@ import Core
 import HTTPServer
 import Service
 
-/// The calls that move balances, and the one that tells how they moved.
+/// The calls that move balances, and the one that lists the movements.
 struct BalanceRoutes: Sendable {
     let balances: CustomerBalances
     let reading: any CustomerReading
@@ -44,7 +44,7 @@ struct BalanceRoutes: Sendable {
             reason: reason.reason, ticket: reason.ticket)
         let allowsUnknown = try body.flag(Body.allowUnknown)
         let role = call.access.key.role
-        // A back end credits what was earned; only an admin takes.
+        // A back end only adds what was earned; subtracting takes an admin.
         let mayTake = role.permissions.contains(.administer)
         if !mayTake, wish.amount < 0 { throw .wrongRole(needed: .admin, held: role) }
         return balances.adjusting(

@@ -3,7 +3,7 @@ package import JSON
 package import Service
 
 extension CustomerAnswer {
-    /// `GET /v1/customers/{c}`: the entitlements as they are answered alone, and what they rest on.
+    /// `GET /v1/customers/{c}`: the entitlements as in the call for them alone, and their sources.
     package var json: JSON {
         let at = entitlements.entitlements.at
         let (customer, catalog) = (view.customer, view.project.catalog)
@@ -43,7 +43,7 @@ extension SubscriptionStatus.Committed {
 }
 
 extension Purchase {
-    /// The purchase by its newest transaction.
+    /// The purchase, described by its newest transaction.
     func json(by catalog: Catalog) -> JSON? {
         guard let newest, let first = evidence.first?.effective else { return nil }
         let json: JSON = [
@@ -63,7 +63,7 @@ extension Purchase {
 }
 
 extension JSON {
-    /// With the mark of what Xcode signed on a developer's machine, where that made the transaction.
+    /// Adds a mark if Xcode made the transaction on a developer's machine.
     func marked(_ transaction: TransactionID) -> JSON {
         with("xcode", transaction.isOfXcode ? true : nil)
     }

@@ -3,7 +3,7 @@ import HTTPServer
 import JSON
 import Service
 
-/// The calls with which admins give customers something, and take it back.
+/// The calls by which admins give customers something or revoke it.
 struct GrantRoutes: Sendable {
     private static let revocation = ["environment"] + Body.reasonNames
     let grants: Grants

@@ -3,7 +3,7 @@ import HTTPServer
 import JSON
 import Service
 
-/// The calls with which admins move purchases between customers.
+/// The calls by which admins move purchases between customers.
 struct MoveRoutes: Sendable {
     let moves: Moves
 
@@ -44,7 +44,7 @@ struct MoveRoutes: Sendable {
 }
 
 extension Call {
-    /// The purchase that the path names at that place.
+    /// The purchase in that argument of the path.
     func purchase(_ place: Int = 1) throws(Problem) -> PurchaseID {
         guard let purchase = PurchaseID(arguments[place]) else {
             throw .invalid(

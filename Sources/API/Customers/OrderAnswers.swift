@@ -45,7 +45,7 @@ extension Order {
 }
 
 extension OrderClosed {
-    /// As what an admin may close an order.
+    /// The state in which an admin may close an order.
     package enum Word: String, CaseIterable, Sendable {
         case cancelled, settled
 

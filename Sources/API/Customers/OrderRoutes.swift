@@ -3,7 +3,7 @@ import Core
 import HTTPServer
 import Service
 
-/// The calls about announced purchases, and about what tells whose a purchase is.
+/// The calls about announced purchases and account tokens.
 struct OrderRoutes: Sendable {
     let reading: any CustomerReading
     private static let order = ["order", "product", "lifetime", "environment", Body.allowUnknown]
@@ -55,7 +55,7 @@ struct OrderRoutes: Sendable {
     private func order(_ call: Call) throws(Problem) -> Response {
         let id = try OrderID(member: "order", call.arguments[0])
         let environment = try call.query.environment() ?? .production
-        // Before and after it: neither an order that is not there yet nor an older one is an answer.
+        // Checked before and after: neither a missing order nor an outdated one is a valid answer.
         try reads.demand(call.after, within: nil)
         try reading.certain()
         let answer = try obey(orders.find(id, of: call.access.project, in: environment))

@@ -2,7 +2,7 @@ import Core
 import HTTPServer
 import Service
 
-/// The calls about refunds that customers asked the store for, and about accounts of the store.
+/// The calls about refunds requested from the store, and about store accounts.
 struct RefundRoutes: Sendable {
     let refunds: Refunds
 

@@ -3,7 +3,7 @@ package import JSON
 package import Service
 
 extension SubmissionAnswer {
-    /// Up to where in the log the answer holds.
+    /// The position in the log up to which the answer holds.
     package var position: Position { entitlements.position }
 
     /// `POST /v1/customers/{c}/receipts` and `…/restore`
@@ -25,7 +25,7 @@ extension SubmittedItem {
             object.append("environment", .string(otherEnvironment.rawValue))
         }
         if let purchase { object.append("purchase", .string(purchase.description)) }
-        // The app finishes it by the name that it knows.
+        // The app finishes the transaction by the id that it knows.
         if let transaction { object.append("transaction", .string(transaction.onDevice)) }
         switch result {
         case .believed(.recorded), .believed(.alreadyKnown): break

@@ -3,7 +3,7 @@ import HTTPServer
 import Service
 import Telemetry
 
-/// The calls that bring evidence.
+/// The calls that submit evidence.
 struct SubmissionRoutes: Sendable {
     static let evidenceLimit = 4 << 20
     static let notificationLimit = 256 << 10
@@ -32,7 +32,7 @@ struct SubmissionRoutes: Sendable {
         } + gates.map { notifications(of: $0.store, through: $0.gate) }
     }
 
-    /// The call with which a store reports something by itself.
+    /// The call for a store's own notifications.
     private func notifications(of store: Store, through gate: NotificationGate) -> Route {
         Route(
             "POST", "/stores/\(store.rawValue)/notifications",
@@ -77,7 +77,7 @@ struct SubmissionRoutes: Sendable {
 }
 
 extension Body {
-    /// The evidence in the order in which it is answered.
+    /// The evidence, in the order of the results.
     fileprivate func evidence(_ ways: [HandIn]) throws(Problem) -> [RawEvidence] {
         var pieces: [RawEvidence] = []
         for way in ways {
@@ -110,7 +110,7 @@ extension Body {
 }
 
 extension Problem {
-    /// Stores send a notification again after any 4xx or 5xx but a 400, for some days.
+    /// Stores resend a notification for some days after any 4xx or 5xx except a 400.
     fileprivate init(_ error: NotificationError) {
         switch error {
         case .unreadable(let refused):

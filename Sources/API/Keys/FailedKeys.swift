@@ -5,11 +5,11 @@ import Service
 import Synchronization
 import Telemetry
 
-/// Keys that no project has: how often they come from where, in the log and within bounds.
+/// Unknown keys: how often each address sends them. Writes about them to the log within limits.
 final class FailedKeys: Sendable {
-    /// How long the log is silent about an address after a line about it.
+    /// How long the log stays silent about an address after a line about it.
     private static let silence: Int64 = 60_000
-    /// Of how many addresses there is a line in that time; the others share one.
+    /// How many addresses get their own line in that time; the others share one.
     private static let limit = 60
 
     private let throttle = Mutex(Throttle(each: .unknownKeys))
@@ -25,7 +25,7 @@ final class FailedKeys: Sendable {
         self.now = now
     }
 
-    /// Refuses an address from where too many came lately. Keys that memory knows are not asked.
+    /// Refuses an address that recently sent too many. Calls with remembered keys are not checked.
     func requirePatience(with client: ClientAddress?) throws(Problem) {
         guard let client, !throttle.withLock({ $0.allows(client.description, at: now()) })
         else { return }
@@ -41,14 +41,14 @@ final class FailedKeys: Sendable {
         for line in lines { log.warning("key_refused", line) }
     }
 
-    /// What the log has, and what it does not have yet.
+    /// What was logged, and what still has to be.
     private struct Told {
         private var each: [ClientAddress: (at: Instant, since: Int)] = [:]
         private var others = (addresses: Set<ClientAddress>(), count: 0, since: Instant?.none)
-        /// Of how many others it is known that they are different ones.
+        /// How many of the other addresses are told apart.
         private static let otherLimit = 10_000
 
-        /// The lines that are due when one more key came from there.
+        /// The lines that are due after one more key from that address.
         mutating func lines(after client: ClientAddress, at now: Instant) -> [JSON] {
             var lines: [JSON] = []
             if each[client] == nil, each.count >= FailedKeys.limit { forget(at: now) }
@@ -84,7 +84,7 @@ final class FailedKeys: Sendable {
             return ["addresses": .integer(others.addresses.count), "count": .integer(others.count)]
         }
 
-        /// Leaves out those about whom a line would be due; what was not told of them counts to the others.
+        /// Forgets addresses whose lines would be due; their unlogged counts go to the shared line.
         private mutating func forget(at now: Instant) {
             for (client, last) in each where !isSilent(since: last.at, now) {
                 each[client] = nil

@@ -3,19 +3,19 @@ import HTTPServer
 import Service
 import Synchronization
 
-/// Where the calls of one surface show their keys, and what was shown there lately.
+/// Where the calls of one surface carry their keys, and which keys came recently.
 final class KeyDoor: Sendable {
-    /// How many ways to show keys are remembered.
+    /// How many header values are remembered.
     private static let limit = 10_000
 
     private struct Shown {
         var keys: [String: ShownKey] = [:]
-        /// The ring's when they were remembered.
+        /// The ring's edition when they were remembered.
         var edition = 0
     }
     private let place: KeyPlace
     private let ring: KeyRing
-    /// Keys by the header's value, so that a known key is not digested each time.
+    /// Keys by the header's value, so that a known key is not hashed each time.
     private let shown = Mutex(Shown())
 
     init(_ place: KeyPlace, _ ring: KeyRing) {
@@ -23,10 +23,10 @@ final class KeyDoor: Sendable {
         self.ring = ring
     }
 
-    /// The key that a request came with. Throws when there is none, or none that can be told.
+    /// The key of a request. Throws if it has none, or none that can be read.
     func key(of request: borrowing Request) throws(Problem) -> PresentedKey {
         guard try place.counts(in: request) else { throw place.missing() }
-        // The connection's client most likely has the key that it had before.
+        // A connection most likely sends the same key as before.
         if let shown = request.memo?.content as? ShownKey, isCurrent(shown),
             request.hasOne(place.header, shown.value)
         {
@@ -56,8 +56,8 @@ final class KeyDoor: Sendable {
         return new
     }
 
-    /// The key as it is now, after a look into the database where memory does not know it any more: the
-    /// call may have waited for a worker while its key was revoked.
+    /// The key's current state, looked up in the database if memory has dropped it: the key may have
+    /// been revoked while the call waited for a worker.
     func find(_ key: PresentedKey) throws(Fault) -> LiveKey? {
         switch key {
         case .known(let shown):
@@ -71,9 +71,9 @@ final class KeyDoor: Sendable {
     }
 }
 
-/// A key that memory knew when it was shown. A class, so that handing it on counts one reference.
+/// A key that was in memory when it came. A class, so that passing it on costs one reference count.
 final class ShownKey: Sendable {
-    /// The header's.
+    /// The header's value.
     fileprivate let value: [UInt8]
     let key: LiveKey
     fileprivate let edition: Int
@@ -87,10 +87,10 @@ final class ShownKey: Sendable {
     }
 }
 
-/// The key that a request came with.
+/// The key of a request.
 enum PresentedKey: Sendable {
     case known(ShownKey)
-    /// The digest of one that the database may know.
+    /// The digest of a key that the database may know.
     case other([UInt8])
 
     var known: LiveKey? { if case .known(let shown) = self { shown.key } else { nil } }

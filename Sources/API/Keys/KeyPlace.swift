@@ -1,14 +1,14 @@
 import HTTPServer
 
-/// Where the calls of a surface show their key.
+/// Where the calls of a surface carry their key.
 enum KeyPlace: Sendable {
     /// `Authorization: Bearer <key>`
     case bearer
-    /// A cookie. A browser sends it along with every request that another site causes, so that it opens no
-    /// call that changes anything unless the browser says that the call came from Deed's own pages.
+    /// A cookie. A browser also sends it with requests that other sites cause, so it permits no call that
+    /// changes anything unless the browser says that the call came from Deed's own pages.
     case cookie(String)
 
-    /// The header that holds it.
+    /// The header with the key.
     var header: StaticString {
         switch self {
         case .bearer: "Authorization"
@@ -16,14 +16,14 @@ enum KeyPlace: Sendable {
         }
     }
 
-    /// Whether a key counts that the request shows here.
+    /// Whether the request's key is acceptable in this place.
     func counts(in request: borrowing Request) throws(Problem) -> Bool {
         guard case .cookie = self, !request.isGet else { return true }
         guard let site = try request.single("Sec-Fetch-Site") else { return false }
         return site == "same-origin"
     }
 
-    /// The key in a value of the header.
+    /// The key in a header's value.
     func key(in value: String) -> String? {
         switch self {
         case .bearer: bearerKey(in: value)
@@ -31,7 +31,7 @@ enum KeyPlace: Sendable {
         }
     }
 
-    /// The answer to a call that shows none, with that value of the header.
+    /// The answer to a call without a key, whose header has that value.
     func missing(in value: String? = nil) -> Problem {
         switch self {
         case .bearer: value.map(isBearerAlone) == true ? .emptyBearerKey : .noBearerKey
@@ -40,7 +40,7 @@ enum KeyPlace: Sendable {
     }
 }
 
-/// What follows `Bearer `, which may be written in any case, without the blanks around it.
+/// The text after `Bearer ` (in any case), without the blanks around it.
 private func bearerKey(in authorization: String) -> String? {
     let (bytes, scheme) = (authorization.utf8.span, "bearer ".utf8.span)
     guard bytes.count > scheme.count else { return nil }
@@ -48,12 +48,13 @@ private func bearerKey(in authorization: String) -> String? {
     return trimmed(bytes.extracting(scheme.count...))
 }
 
-/// Whether it says `Bearer` and nothing else.
+/// Whether the header consists of `Bearer` alone.
 private func isBearerAlone(_ authorization: String) -> Bool {
     trimmed(authorization.utf8.span)?.lowercased() == "bearer"
 }
 
-/// The cookie's value; `nil` if it occurs twice: the sender of the other one must not choose.
+/// The cookie's value; `nil` if the cookie occurs twice, because the sender of the other one must
+/// not choose.
 private func cookieValue(_ name: String, in value: String) -> String? {
     var found: [String] = []
     for pair in value.split(separator: ";") {
@@ -64,7 +65,7 @@ private func cookieValue(_ name: String, in value: String) -> String? {
     return found.count == 1 ? found.first.flatMap { trimmed($0.utf8.span) } : nil
 }
 
-/// The text without the blanks around it; `nil` when nothing is left.
+/// The text without the blanks around it; `nil` if nothing is left.
 private func trimmed(_ bytes: Span<UInt8>) -> String? {
     var (start, end) = (0, bytes.count)
     while start < end, bytes[start].isBlank { start += 1 }

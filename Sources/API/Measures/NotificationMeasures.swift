@@ -1,7 +1,7 @@
 import Service
 import Telemetry
 
-/// How stores' notifications came out: the one route where strangers can knock.
+/// The outcomes of stores' notifications: this is the one route that strangers can reach.
 struct NotificationMeasures: Sendable {
     enum Outcome: String, CaseIterable {
         case recorded, known, queued, unreadable, unproven

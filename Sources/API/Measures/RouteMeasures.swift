@@ -3,14 +3,14 @@ import Synchronization
 import Telemetry
 import Threading
 
-/// How often a route was called, with which outcome, and how long it took.
+/// How often a route was called, with which status, and how long it took.
 final class RouteMeasures: Sendable {
     private let metrics: Metrics
     private let labels: [(String, String)]
     private let times: Histogram
-    /// The number of threads that can count answers without being in each other's way.
+    /// The number of threads that can count answers without contention.
     private static let lanes = 8
-    /// One for each status so far.
+    /// One counter for each status so far.
     private let counters = Mutex<[(status: Int, counter: Counter)]>([])
 
     init(_ metrics: Metrics, route: String, method: String) {
@@ -22,7 +22,7 @@ final class RouteMeasures: Sendable {
     }
 
     func record(_ response: consuming Response, since started: Int64) -> Response {
-        // Two answers that are given at the same time mostly began at different ones.
+        // Two concurrent answers mostly have different start times.
         let lane = Int(started & 0xFF)
         times.record(monotonicMicroseconds() - started, lane: lane)
         counter(of: response.status).add(lane: lane)

@@ -3,7 +3,7 @@ import JSON
 package import Telemetry
 import Threading
 
-/// Counts purchases whose product the catalog does not know, and warns of each product once an hour.
+/// Counts purchases of products that the catalog does not know, and warns once an hour about each product.
 package final class UnknownProducts: Sendable {
     private static let pause: Int64 = 3_600_000
     /// How many products are remembered; further ones get no warning within the hour.
@@ -13,7 +13,7 @@ package final class UnknownProducts: Sendable {
         let project: ProjectID
         let product: ProductKey
     }
-    /// When the log last warned about each.
+    /// When each product was last warned about.
     private let told = Monitor<[Name: Int64]>([:])
     private let counter: Counter
     private let log: Log

@@ -3,9 +3,9 @@ package import HTTPServer
 import JSON
 package import Service
 
-/// The calls about the clock of a database that was made to be tested.
+/// The calls about the clock of a test database.
 struct ClockRoutes: Sendable {
-    /// `nil` where the machine's clock counts.
+    /// `nil` if the machine's clock is in use.
     let clock: SharedClock?
 
     var routes: [Route] {
@@ -50,6 +50,6 @@ extension ClockAnswer {
 }
 
 extension SharedClock {
-    /// What every answer says of it.
+    /// The header that every answer has for it.
     package var header: Header { Header(.testClock, now.text) }
 }

@@ -4,7 +4,7 @@ import OpenAPI
 package import Service
 package import Telemetry
 
-/// What keeps this instance from answering as it should.
+/// A reason why this instance cannot answer as it should.
 package struct Obstacle: Sendable {
     let sentence: String
     /// Whether its answers to reads are right nevertheless.
@@ -18,13 +18,13 @@ package struct Obstacle: Sendable {
 
 /// The calls for operators.
 package struct Operations: Sendable {
-    /// What keeps this instance from answering; empty when it is ready.
+    /// The reasons why this instance cannot answer; empty when it is ready.
     package var obstacles: @Sendable () -> [Obstacle]
     package var metrics: Metrics
     package var log: Log
-    /// Whether these calls have an address of their own. Both addresses say whether the service is alive.
+    /// Whether these calls have their own address. Both addresses report whether the service is alive.
     package var isApart = false
-    /// The database's test clock, where it has one.
+    /// The database's test clock, if it has one.
     package var testClock: SharedClock?
 
     package init(
@@ -37,14 +37,14 @@ package struct Operations: Sendable {
         self.testClock = testClock
     }
 
-    /// What stands at the API's root.
+    /// The calls at the API's root.
     var surface: Surface {
         isApart ? Surface(prefix: "", routes: [open("/healthz", health)]) : wholeSurface
     }
 
-    /// All of them, at an address of their own.
+    /// All operating calls, at their own address.
     package func router(_ useCases: UseCases, keys: KeyRing) -> Router {
-        // Who measures Deed does not measure itself.
+        // Measuring calls are not measured themselves.
         Router([wholeSurface], useCases, keys: keys, Metrics(), log)
     }
 
@@ -67,7 +67,8 @@ package struct Operations: Sendable {
 
     private func health() -> Response { .json(["alive": true]) }
 
-    /// Whether the instance can do all that it should; `for=reads` asks for no more than right reads.
+    /// Whether the instance can do everything that it should; `for=reads` asks only whether reads are
+    /// right.
     private func readiness(_ call: OpenCall) throws(Problem) -> Response {
         let use = call.query["for"]
         if let use, use != "reads" {
@@ -79,7 +80,7 @@ package struct Operations: Sendable {
             ["ready": false, "reasons": .array(obstacles.map(JSON.string))], status: 503)
     }
 
-    /// What a caller may want to be ready.
+    /// The uses about whose readiness a caller can ask.
     private static let uses = ["for"]
 
     private static let openAPI = LastingBody(OpenAPI.document)

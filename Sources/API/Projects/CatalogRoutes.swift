@@ -62,7 +62,7 @@ extension CatalogProposal {
 }
 
 extension Problem {
-    /// Everything that is wrong with a catalog, up to as much as one answer lists.
+    /// Everything that is wrong with a catalog, up to the number of problems that one answer lists.
     fileprivate init(_ invalid: InvalidCatalog) {
         let count = invalid.problems.count
         let listed = JSON.problems(invalid.problems)

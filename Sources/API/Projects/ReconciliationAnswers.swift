@@ -2,7 +2,7 @@ package import Core
 package import JSON
 
 extension ReconciliationFinished {
-    /// The members that tell what a run came to.
+    /// The members that describe a run's result.
     package var members: [(name: String, value: JSON)] {
         var object = JSONObject()
         for step in ReconcileStep.allCases {
@@ -15,7 +15,7 @@ extension ReconciliationFinished {
         ]
     }
 
-    /// With three digits behind the point.
+    /// With three decimal places.
     package var seconds: String {
         let rest = String(milliseconds % 1000)
         return "\(milliseconds / 1000)." + String(repeating: "0", count: 3 - rest.count) + rest

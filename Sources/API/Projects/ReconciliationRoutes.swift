@@ -3,7 +3,7 @@ import HTTPServer
 import JSON
 import Service
 
-/// The calls about reconciliations of a project.
+/// The calls about a project's reconciliations.
 struct ReconciliationRoutes: Sendable {
     let reconciliations: Reconciliations
 
@@ -49,7 +49,7 @@ struct ReconciliationRoutes: Sendable {
 }
 
 extension [String] {
-    /// The steps of those names, in the order in which they are done.
+    /// The steps with those names, in order of execution.
     fileprivate var steps: [ReconcileStep] {
         get throws(Problem) {
             let known = ReconcileStep.allCases.map(\.rawValue)

@@ -92,12 +92,12 @@ extension App {
 }
 
 extension SandboxAccess {
-    /// As the API writes it, next to the list of customers.
+    /// The word in the API, next to the list of customers.
     package enum Word: String, CaseIterable, Sendable {
         case none, listed, all
     }
 
-    /// `nil` where a list is missing or has nothing to say.
+    /// `nil` if a list is missing, or is given where it means nothing.
     package init?(_ word: Word, _ customers: [CustomerID]?) {
         let customers = customers ?? []
         switch word {

@@ -3,14 +3,14 @@ import HTTPServer
 import JSON
 import Service
 
-/// The calls about what a project has decided, and about its apps.
+/// The calls about a project's settings and its apps.
 struct SettingsRoutes: Sendable {
     let projects: Projects
     let apps: Apps
     let ring: AppRing
     let stores: [any StoreProfile]
 
-    /// Where there is more than one store, a call about an app may name one.
+    /// If there is more than one store, a call about an app may name one.
     private var appParameters: [String] { stores.count > 1 ? ["store"] : [] }
 
     var routes: [Route] {
@@ -26,7 +26,7 @@ struct SettingsRoutes: Sendable {
         ]
     }
 
-    /// Room for as many customers as may be listed, each id as long as it may be.
+    /// Enough for the largest list of customers with the longest ids.
     private static let appBodyLimit = 1 << 20
 
     private func settings(_ call: Call) throws(Problem) -> Response {
@@ -75,7 +75,7 @@ struct SettingsRoutes: Sendable {
         return store
     }
 
-    /// The change counts here when it is answered.
+    /// The change is in effect here before the answer.
     private func known(_ change: Wish<AppAnswer>) -> Wish<Response> {
         change.thenLooking { [ring] answer in
             ring.learnChange()
@@ -147,15 +147,15 @@ extension Body {
         return CreditLimit(perCall: perCall, perDay: perDay)
     }
 
-    /// The whole app: what is left out becomes what a new app has.
+    /// The complete app: members that are left out get a new app's defaults.
     fileprivate func app() throws(Problem) -> AppChange {
         AppChange(
             appleID: .some(try optionalInteger("apple_id", in: App.appleIDs)),
             sandboxAccess: try sandboxAccess(), receipts: try optionalWord("receipts") ?? .local)
     }
 
-    /// Unlike the rest of an app, credentials that are left out stay: they cannot be read, so that who
-    /// writes an app back as it was read does not have them.
+    /// Unlike the rest of an app, credentials that are left out stay. They cannot be read, so a caller
+    /// who writes an app back as it was read does not have them.
     fileprivate func credentials(
         _ members: [CredentialMember]
     ) throws(Problem) -> CredentialsChange {

@@ -2,14 +2,14 @@ import Core
 import JSON
 import Service
 
-/// The JSON object in the body of a request, its members read as what they must be.
+/// The JSON object in a request's body, with typed access to its members.
 struct Body {
     private let members: JSONObject
-    /// Whether they stood in the query, where all values are texts.
+    /// Whether they came from the query, where all values are texts.
     private let areFromQuery: Bool
 
-    /// Reads an object with none but the members that `names` lists. A misspelt one would be as good as
-    /// left out, and what is left out may mean much: a grant without its end never ends.
+    /// Reads an object that has only the members in `names`. A misspelt member would count as left out,
+    /// and that can matter: a grant without its end never ends.
     init(_ bytes: [UInt8], of names: [String]) throws(Problem) {
         let json: JSON
         do {
@@ -27,8 +27,8 @@ struct Body {
         try self.init(object, of: names)
     }
 
-    /// The body of a call whose members may stand in the query where there is none: not every client
-    /// can send a body with every method.
+    /// The body of a call, or its query if it has none: not every client can send a body with every
+    /// method.
     init(orQueryOf call: Call, of names: [String]) throws(Problem) {
         if call.body.isEmpty {
             try self.init(call.query.members, of: names, areFromQuery: true)
@@ -50,7 +50,7 @@ struct Body {
         self.areFromQuery = areFromQuery
     }
 
-    /// False where it is left out.
+    /// False if it is left out.
     func flag(_ name: String) throws(Problem) -> Bool {
         guard let value = members[name], !value.isNull else { return false }
         if let flag = value.bool { return flag }
@@ -63,7 +63,7 @@ struct Body {
         }
     }
 
-    /// The object that a member is, with none but those names; `nil` when it is null.
+    /// The object in a member, which may have only those names; `nil` if it is null.
     init?(member path: String, _ value: JSON, of names: [String]) throws(Problem) {
         if value.isNull { return nil }
         guard let object = value.object else {
@@ -73,7 +73,7 @@ struct Body {
         try self.init(object, of: names)
     }
 
-    /// The member as what it must be, which `form` names.
+    /// The member as a value of the required form, which `form` describes.
     private func optional<Value>(
         _ name: String, _ form: String, _ read: (JSON) -> Value?
     ) throws(Problem) -> Value? {
@@ -129,7 +129,8 @@ struct Body {
         return word
     }
 
-    /// A whole number. A caller who sends none gets the range in the error; the rules refuse what lies outside it.
+    /// A whole number. A caller who sends none gets the range in the error; the rules refuse numbers outside
+    /// it.
     func integer(_ name: String, stating range: ClosedRange<Int64>) throws(Problem) -> Int64 {
         guard let value = members[name], !value.isNull else { throw .missing(name) }
         guard let number = value.integer else { throw .notWhole(name, range) }
@@ -151,7 +152,7 @@ struct Body {
         var ids: [Identifier<Kind>] = []
         ids.reserveCapacity(texts.count)
         for text in texts {
-            // The place is made into a text for the bad one only.
+            // The path becomes a text only for a bad element.
             guard let id = try? Identifier<Kind>(text) else {
                 ids.append(try Identifier(member: "\(name)[\(ids.count)]", text))
                 continue
@@ -210,10 +211,10 @@ extension Problem {
 
 extension Body {
     static let reasonNames = ["reason", "ticket"]
-    /// Whether a name counts that the catalog does not know.
+    /// Whether a name is accepted that the catalog does not know.
     static let allowUnknown = "allow_unknown"
 
-    /// A ticket is a name that Deed sees for the first time.
+    /// A ticket is always a new name to Deed.
     private func ticket() throws(Problem) -> Ticket? {
         guard let text = try optionalText("ticket") else { return nil }
         do {
@@ -230,7 +231,7 @@ extension Body {
 }
 
 extension Identifier {
-    /// The identifier, or a problem that names where it stood.
+    /// The identifier, or a problem that names the member with the text.
     init(member: String, _ text: String) throws(Problem) {
         do {
             try self.init(text)

@@ -2,7 +2,7 @@ import Core
 import HTTPServer
 import Service
 
-/// A request that came without a key, taken out of the connection.
+/// A request without a key, detached from its connection.
 struct OpenCall: Sendable {
     let arguments: [String]
     let query: QueryParameters
@@ -14,23 +14,23 @@ struct OpenCall: Sendable {
     ) throws(Problem) {
         guard let arguments else { throw .malformedPath }
         self.arguments = arguments
-        // A call without parameters is answered even if a balancer or a store adds some.
+        // A call without parameters is answered even if a proxy or a store adds some.
         query = try QueryParameters(parameters.isEmpty ? nil : request.query, of: parameters)
         body = request.body
         client = request.client
     }
 }
 
-/// A request that found its route and whose key opens it, taken out of the connection.
+/// A request with a route and a valid key, detached from its connection.
 struct Call: Sendable {
     let access: Route.Access
     let arguments: [String]
     let query: QueryParameters
     let body: [UInt8]
     let idempotencyKey: String?
-    /// What the answer must come after.
+    /// The position that the answer must include.
     let after: Position?
-    /// The tags of answers that the reader has, as `If-None-Match` lists them.
+    /// The tags of the answers that the client has, from `If-None-Match`.
     let knownTags: String?
 
     var sender: Sender { Sender(actor: access.actor, idempotencyKey: idempotencyKey) }
@@ -61,7 +61,7 @@ extension Call {
             customer: customer)
     }
 
-    /// A page of what the project lists; `form` says what a place to go on from looks like.
+    /// A page of one of the project's lists; `form` describes a position in it.
     func page<Place, Page>(
         by read: (String) -> Place?, like form: String,
         of list: (ProjectID, Environment, Place?, Int) throws(CommandError) -> Page

@@ -1,4 +1,4 @@
-/// What a percent-encoded text stands for; `nil` when it is not validly encoded, or not UTF-8.
+/// The decoded form of a percent-encoded text; `nil` if it is not validly encoded or not UTF-8.
 func percentDecoded(_ text: Span<UInt8>) -> String? {
     var place = 0
     while place < text.count, text[place] != UInt8(ascii: "%") { place += 1 }

@@ -1,19 +1,19 @@
 import Core
 import JSON
 
-/// What follows `?` in the target of a request.
+/// The part of a request's target after `?`.
 package struct QueryParameters: Sendable {
-    /// What calls take that list a page of something about a customer.
+    /// The parameters of calls that list a customer's things by pages.
     static let page = ["after", "limit", "environment"]
     package static let pageLimit: Int64 = 1000
 
-    /// A handful, so that comparing their names takes less than looking one up.
+    /// Only a handful, so comparing names is faster than a lookup.
     private var given: [(name: String, value: String)] = []
 
-    /// Reads none but the parameters that `names` lists: a misspelt one would be as good as left out.
+    /// Accepts only the parameters in `names`: a misspelt one would count as left out.
     init(_ text: String?, of names: [String]) throws(Problem) {
         guard let text else { return }
-        // By bytes: to tell letters from each other takes much longer.
+        // By bytes, because splitting into letters takes much longer.
         let bytes = text.utf8.span
         var end = -1
         while end < bytes.count {
@@ -32,7 +32,7 @@ package struct QueryParameters: Sendable {
         }
     }
 
-    /// The same as members of an object, for calls that take either.
+    /// The parameters as members of an object, for calls that take either.
     var members: JSONObject {
         var object = JSONObject()
         for (name, value) in given { object.append(name, .string(value)) }
@@ -85,7 +85,7 @@ package struct QueryParameters: Sendable {
         return number
     }
 
-    /// How many entries a page is to have.
+    /// The requested number of entries on a page.
     func pageSize() throws(Problem) -> Int {
         Int(try integer("limit", in: 1...QueryParameters.pageLimit, default: 100))
     }
@@ -98,7 +98,7 @@ package struct QueryParameters: Sendable {
 }
 
 extension Span<UInt8> {
-    /// Where the byte stands first in that range, or its end.
+    /// The first place of the byte in that range, or the range's end.
     fileprivate func first(_ byte: UInt8, from start: Int, to end: Int) -> Int {
         var place = start
         while place < end, self[place] != byte { place += 1 }

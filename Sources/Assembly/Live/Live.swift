@@ -9,7 +9,7 @@ package import Service
 package import Telemetry
 import Threading
 
-/// What a command or the service relies on.
+/// The current time.
 package typealias Clock = @Sendable () -> Instant
 
 /// The machine's clock.
@@ -19,17 +19,17 @@ package typealias Clock = @Sendable () -> Instant
     return Instant(milliseconds: Int64(time.tv_sec) * 1000 + Int64(time.tv_nsec) / 1_000_000)
 }
 
-/// What lives outside, apart from the database. Tests bring their own.
+/// The outside world, apart from the database. Tests bring their own.
 package struct Outside: Sendable {
-    /// The key to seal with first; it is made where there is none, if asked.
+    /// The keys, the one to seal with first; makes one if there is none and that is requested.
     package typealias Keys = @Sendable (_ making: Bool) throws(KeyTrouble) -> [SecretKey]
 
     package var verifier: Verifier
-    /// The installation's keys, to keep what stores are shown.
+    /// The installation's keys, for storing credentials.
     package var keys: Keys
-    /// What takes the place of the stores.
+    /// A replacement for the stores.
     package var store: (any StoreClient)?
-    /// Whether evidence of production counts: not where the time is a test's.
+    /// Whether production evidence counts: not under a test clock.
     package var takesProduction = true
     package var log: Log
     package var metrics: Metrics
@@ -53,7 +53,7 @@ package struct Outside: Sendable {
     }
 }
 
-/// The one place that wires the ports to what lives outside.
+/// The one place that connects the ports to the outside world.
 package struct Live: Sendable {
     package let ledger: Ledger
     package let useCases: UseCases
@@ -61,7 +61,7 @@ package struct Live: Sendable {
     package let feed: FeedReader
     package let store: LiveStore
 
-    /// `answers` follow the log where there are any.
+    /// `answers`, if given, follow the log.
     package init(_ settings: LedgerSettings, _ outside: Outside, answers: AnswerCache? = nil) {
         let ledger = Ledger(settings, log: outside.log, metrics: outside.metrics)
         if let answers { ledger.follow(with: answers) }

@@ -21,7 +21,7 @@ extension CredentialVault: CredentialKeeper {}
 /// The stores that this release knows.
 package let storeProfiles: [any StoreProfile] = [AppStoreProfile()]
 
-/// What it takes to reach stores, and to keep what they are shown.
+/// What is needed to reach stores, and to store credentials.
 package struct LiveStore: Sendable {
     package let vault: CredentialVault
     let adapters: [StoreAdapter]
@@ -40,7 +40,7 @@ package struct LiveStore: Sendable {
         ]
     }
 
-    /// Says whose stores cannot be asked, so that operators learn of it in time.
+    /// Logs the apps whose stores cannot be asked, so that operators learn it in time.
     func tellLocked(to log: Log) {
         guard let apps = try? vault.lockedApps(), !apps.isEmpty else { return }
         log.warning(
@@ -53,11 +53,11 @@ package struct LiveStore: Sendable {
             ])
     }
 
-    /// Gives up what is being asked of stores.
+    /// Abandons the calls to stores that are under way.
     package func close() { lines.close() }
 }
 
-/// The way from the clients of stores to the world.
+/// Connects the clients of stores to the outside.
 private struct LiveLine: StoreLine {
     let ledger: Ledger
     let vault: CredentialVault
@@ -85,7 +85,7 @@ private struct LiveLine: StoreLine {
     func pause(milliseconds: Int64) { Threading.pause(milliseconds: milliseconds) }
 }
 
-/// The way to other servers, which most commands never go.
+/// Connections to other servers, which most commands never make.
 private final class OutboundLines: Sendable {
     private struct State {
         var courier: Courier?

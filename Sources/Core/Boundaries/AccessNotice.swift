@@ -3,9 +3,10 @@ package struct AccessNotice: Hashable, Sendable {
     package let entitlement: EntitlementID
     /// The boundary, not the moment of the notice.
     package let at: Instant
-    /// What reads answer from the boundary on.
+    /// The answer that reads give from the boundary on.
     package let answer: AccessAnswer
-    /// Where the end was published that this takes back: access went on after all.
+    /// The position of the published end that this notice takes back, because access went on after
+    /// all.
     package let corrects: Position?
 
     package init(
@@ -19,7 +20,7 @@ package struct AccessNotice: Hashable, Sendable {
     }
 }
 
-/// What reads answer about an entitlement, as far as a notice carries it.
+/// The part of an entitlement's answer that a notice carries.
 package struct AccessAnswer: Hashable, Sendable {
     package let isActive: Bool
     package let run: Interval?
@@ -42,7 +43,7 @@ package struct AccessAnswer: Hashable, Sendable {
         self.product = product
     }
 
-    /// There is no right to it, nor ever was by this catalog.
+    /// The answer when the customer never had a right to the entitlement by this catalog.
     package static let none = AccessAnswer(
         isActive: false, run: nil, state: nil, code: "0.0", willRenew: false, source: nil,
         product: nil)

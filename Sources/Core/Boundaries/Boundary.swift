@@ -18,12 +18,12 @@ package struct Boundary: Hashable, Sendable {
 }
 
 extension CustomerState {
-    /// The boundaries behind an instant by one catalog, in their order.
+    /// The boundaries after an instant by one catalog, in order.
     package func boundaries(after instant: Instant, by catalog: Catalog) -> [Boundary] {
         boundaries(of: runs(by: catalog), after: instant, by: catalog)
     }
 
-    /// The first of them, where the runs of access are known already.
+    /// The first of those boundaries, for a caller that already knows the runs of access.
     package func nextBoundary(
         of runs: [EntitlementID: [Interval]], after instant: Instant, by catalog: Catalog
     ) -> Instant? {
@@ -47,8 +47,8 @@ extension CustomerState {
         return boundaries.sorted()
     }
 
-    /// When to tell that a run of access is about to end: as long before as the catalog says, if the run
-    /// is longer than that, and if no store will renew it as far as is known.
+    /// When to announce that a run of access is about to end: as early as the catalog says, if the run
+    /// is longer than that and no store is known to renew it.
     private func reminder(
         of id: EntitlementID, _ run: Interval, by catalog: Catalog
     ) -> Instant? {

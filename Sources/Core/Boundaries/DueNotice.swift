@@ -1,12 +1,12 @@
 /// An event that publishes a boundary, and why it is published.
 package struct DueNotice: Hashable, Sendable {
     package enum Reason: Hashable, Sendable {
-        /// The clock came to the boundary.
+        /// The clock reached the boundary.
         case clock(Instant)
-        /// The catalog of that version took the place of another one.
+        /// The catalog of that version replaced another one.
         case catalog(version: Int64)
 
-        /// The cause under which the log keeps the event.
+        /// The cause that the log keeps with the event.
         package var cause: String {
             switch self {
             case .clock(let instant): "clock:\(instant.text)"
@@ -21,21 +21,21 @@ package struct DueNotice: Hashable, Sendable {
 
 /// When a customer's stream was last written, and under which catalog.
 ///
-/// Every write to a stream first publishes what the clock had brought until then. So all boundaries up
-/// to the last record are published or were told by a fact, and none behind it is.
+/// Every write to a stream first publishes what the clock changed until then. So every boundary up to
+/// the last record has been published or stated by a fact, and no later one has.
 package struct LastRecord: Hashable, Sendable {
     package let at: Instant
     package let catalogVersion: Int64
 }
 
 extension CustomerState {
-    /// What has to be published up to `now`: by each catalog the boundaries of its time, and between two
-    /// of them what the newer one changed.
+    /// The events to publish up to `now`: the boundaries of each catalog's time, and what each newer
+    /// catalog changed.
     package func dueNotices(through now: Instant, of project: ProjectState) -> [DueNotice] {
         guard project.exists, let lastRecord, !isErased else { return [] }
         var due: [DueNotice] = []
         let editions = project.editions(since: lastRecord)
-        // Of what came before the oldest edition that is remembered, nothing is known.
+        // Nothing is known about the time before the oldest remembered edition.
         var start = max(lastRecord.at, editions.first?.since ?? lastRecord.at)
         for (edition, next) in zip(editions, editions.dropFirst().map(Optional.some) + [nil]) {
             let end = max(start, next.map { min($0.since, now) } ?? now)
@@ -48,8 +48,8 @@ extension CustomerState {
         return due
     }
 
-    /// The next instant at which something has to be published, where the runs of access are known and
-    /// what is due was published.
+    /// The next instant at which something must be published, for a caller that knows the runs of
+    /// access and has published everything due.
     package func nextBoundary(
         of runs: [EntitlementID: [Interval]], in project: ProjectState
     ) -> Instant? {
@@ -59,13 +59,13 @@ extension CustomerState {
             of: runs, after: max(lastRecord.at, catalogSince), by: project.catalog)
     }
 
-    /// Access that was published as ended, and that the customer has again by what was recorded since.
+    /// Access that was published as ended and that newly recorded facts give back.
     package func regained(at now: Instant, by catalog: Catalog) -> [Event] {
         if endedAccess.isEmpty { return [] }
         let entitlements = entitlements(at: now, catalog: catalog)
         return endedAccess.sorted { $0.key < $1.key }.compactMap { id, end in
             guard let entitlement = entitlements[id], entitlement.isActive else { return nil }
-            // Without a gap there was no end.
+            // Without a gap, access never ended.
             let isGap = end.at < entitlement.run.start
             return .accessStarted(
                 AccessNotice(
@@ -74,7 +74,7 @@ extension CustomerState {
         }
     }
 
-    /// What one catalog gives or takes at an instant at which it takes the place of another.
+    /// What one catalog gives or takes at the instant at which it replaces another.
     private func notices(
         from old: CatalogEdition, to new: CatalogEdition, at instant: Instant
     ) -> [DueNotice] {

@@ -18,7 +18,7 @@ package struct Catalog: Hashable, Sendable {
             products: [], entitlementTitles: [:], endingSoon: [:], currencyTitles: [:], rules: [])
     }
 
-    /// Only a draft that was validated becomes a catalog.
+    /// Only a validated draft becomes a catalog.
     init(
         products: [Product], entitlementTitles: [EntitlementID: String],
         endingSoon: [EntitlementID: CalendarDuration], currencyTitles: [CurrencyID: String],
@@ -38,7 +38,7 @@ package struct Catalog: Hashable, Sendable {
         place(of: key).map { products[$0] }
     }
 
-    /// Where a product stands in `products`.
+    /// The index of a product in `products`.
     func place(of key: ProductKey) -> Int? { content.value.places[key] }
 
     /// Every entitlement that the catalog names, in order.
@@ -57,7 +57,7 @@ package struct Catalog: Hashable, Sendable {
     }
 }
 
-/// Every name in a catalog, gathered once: each grant asks for one.
+/// All names in a catalog, collected once because every grant looks one up.
 private struct CatalogNames: Hashable, Sendable {
     private(set) var entitlements: Set<EntitlementID>
     private(set) var currencies: Set<CurrencyID>

@@ -25,7 +25,7 @@ package struct CatalogChange: Hashable, Sendable {
 }
 
 extension Catalog {
-    /// What is different from the older catalog: products first, each group in its order.
+    /// The differences from the older catalog: products first, each group in order.
     package func changes(from old: Catalog) -> [CatalogChange] {
         let before = Dictionary(uniqueKeysWithValues: old.products.map { ($0.key, $0) })
         let after = Dictionary(uniqueKeysWithValues: products.map { ($0.key, $0) })
@@ -75,13 +75,13 @@ extension Product {
         if case .nonRenewing(let duration, _) = terms { duration } else { nil }
     }
 
-    /// What buying a non-renewing product again does.
+    /// What happens when a non-renewing product is bought again.
     package var stacking: Stacking? {
         if case .nonRenewing(_, let stacking) = terms { stacking } else { nil }
     }
 }
 
-/// What a customer gains and loses at one instant when one catalog takes the place of another.
+/// What a customer gains and loses at the instant at which one catalog replaces another.
 package struct AccessChange: Hashable, Sendable {
     package let gained: [EntitlementID]
     package let lost: [EntitlementID]
@@ -90,7 +90,7 @@ package struct AccessChange: Hashable, Sendable {
 }
 
 extension CustomerState {
-    /// What the customer would gain and lose at `now` by the new catalog.
+    /// What the customer would gain and lose at `now` under the new catalog.
     package func accessChange(from old: Catalog, to new: Catalog, now: Instant) -> AccessChange {
         let before = Set(entitlements(at: now, catalog: old).active)
         let after = Set(entitlements(at: now, catalog: new).active)

@@ -1,5 +1,5 @@
-/// A catalog as written, before it is known to make sense. The reader of a file
-/// adds what was wrong with its shape, so that all problems are reported together.
+/// A catalog as written, before it is validated. The file's reader adds the problems that it found
+/// in the file's shape, so that all problems are reported together.
 package struct CatalogDraft: Sendable {
     package static let productLimit = 10_000
 
@@ -11,20 +11,20 @@ package struct CatalogDraft: Sendable {
     /// In the order of the file; `nil` where an entry could not be read.
     package var originalVersionRules: [OriginalVersionRule?] = []
     package private(set) var problems: [CatalogProblem] = []
-    /// What could be read of the products that could not be read whole, by their places.
+    /// The readable parts of products that could not be read completely, by index.
     private var fragments: [Int: ProductFragment] = [:]
-    /// Where something is wrong there or within.
+    /// The paths at or below which something is wrong.
     private var flawed: Set<String> = []
 
     package init() {}
 
-    /// Notes what could be read of the product that comes next, which cannot be read whole.
+    /// Notes the readable parts of the next product, which could not be read completely.
     package mutating func addProduct(_ fragment: ProductFragment) {
         fragments[products.count] = fragment
         products.append(nil)
     }
 
-    /// Notes what is wrong at a place such as `products[3].duration`.
+    /// Notes a problem at a path such as `products[3].duration`.
     package mutating func note(_ path: String, _ sentence: String) {
         problems.append(CatalogProblem(path: path, sentence: sentence))
         flawed.insert(path)
@@ -34,12 +34,12 @@ package struct CatalogDraft: Sendable {
         }
     }
 
-    /// Notes that nothing is at a place, unless what stood there was refused: then that is what is wrong.
+    /// Notes that a path holds nothing, unless its value was refused: then that is the problem.
     package mutating func noteEmpty(_ path: String, _ remedy: String) {
         if !flawed.contains(path) { note(path, "is empty; \(remedy)") }
     }
 
-    /// The catalog, or every problem that it has.
+    /// The catalog, or all of its problems.
     package func validated() throws(InvalidCatalog) -> Catalog {
         var checked = self
         checked.validateProducts()
@@ -114,10 +114,10 @@ extension CatalogDraft {
     }
 }
 
-/// What could be read of a product, however much else is wrong with it.
+/// The readable parts of a product that has problems.
 package struct ProductFragment: Sendable {
     let key: ProductKey?
-    /// `nil` where not even the kind is known.
+    /// `nil` when even the kind is unknown.
     let terms: Product.Terms?
     let entitlements: [EntitlementID]
 
@@ -132,7 +132,7 @@ package struct ProductFragment: Sendable {
     }
 }
 
-/// One thing that is wrong with a catalog, and where.
+/// A problem of a catalog, and its place.
 package struct CatalogProblem: Hashable, Sendable, CustomStringConvertible {
     package let path: String
     package let sentence: String
@@ -145,7 +145,7 @@ package struct CatalogProblem: Hashable, Sendable, CustomStringConvertible {
     package var description: String { path.isEmpty ? "it \(sentence)" : "\(path) \(sentence)" }
 }
 
-/// Everything that is wrong with a catalog.
+/// All problems of a catalog.
 package struct InvalidCatalog: Error, Hashable, CustomStringConvertible {
     package let problems: [CatalogProblem]
 

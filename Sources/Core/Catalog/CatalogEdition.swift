@@ -1,4 +1,4 @@
-/// A catalog, and from when on it counted.
+/// A catalog and the instant at which it took effect.
 package struct CatalogEdition: Hashable, Sendable {
     package let version: Int64
     package let since: Instant
@@ -10,21 +10,21 @@ package struct CatalogEdition: Hashable, Sendable {
         self.catalog = catalog
     }
 
-    /// How many are remembered. The log has them all, but decisions need only the editions that some customer
-    /// has not been brought up to.
+    /// How many editions are remembered. The log has them all, but decisions need only those that some
+    /// customer has not been brought up to.
     static let limit = 64
-    /// Before the first catalog.
+    /// The state before the first catalog.
     static let none = CatalogEdition(version: 0, since: .distantPast, catalog: Catalog())
 }
 
 extension ProjectState {
-    /// The catalog of that version and all newer ones; `nil` where it is remembered no more.
+    /// The catalog of that version and all newer ones; `nil` if it is no longer remembered.
     package func catalogs(since version: Int64) -> [Catalog]? {
         guard let first = editions.firstIndex(where: { $0.version == version }) else { return nil }
         return editions[first...].map(\.catalog)
     }
 
-    /// The catalog that counted when a stream was last written, and all newer ones.
+    /// The catalog in effect when a stream was last written, and all newer ones.
     func editions(since last: LastRecord) -> ArraySlice<CatalogEdition> {
         let first = editions.lastIndex { $0.version <= last.catalogVersion }
         return editions[(first ?? editions.startIndex)...]

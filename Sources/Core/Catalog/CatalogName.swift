@@ -1,4 +1,4 @@
-/// A name that a wish uses and that the catalog should know.
+/// A name that a request uses and that the catalog should know.
 package enum CatalogName: Hashable, Sendable {
     case entitlement(EntitlementID)
     case currency(CurrencyID)
@@ -12,7 +12,7 @@ package enum CatalogName: Hashable, Sendable {
         }
     }
 
-    /// What it names.
+    /// The kind of thing that it names.
     package var noun: String {
         switch self {
         case .entitlement: "entitlement"
@@ -23,8 +23,7 @@ package enum CatalogName: Hashable, Sendable {
 }
 
 extension ProjectState {
-    /// Throws unless the catalog knows the name. A project without a catalog knows no names, and so
-    /// takes each.
+    /// Throws unless the catalog knows the name. A project without a catalog accepts any name.
     package func require(_ name: CatalogName) throws(Refusal) {
         if catalogVersion == 0 || catalog.knows(name) { return }
         throw .nameUnknown(
@@ -33,14 +32,14 @@ extension ProjectState {
 }
 
 extension Situation {
-    /// Throws unless the catalog knows the name, or the customer has to do with it already.
+    /// Throws unless the catalog knows the name or the customer's past involves it.
     package func require(_ name: CatalogName, for customer: CustomerID) throws(Refusal) {
         if !self.customer(customer).has(name) { try project.require(name) }
     }
 }
 
 extension CustomerState {
-    /// Whether the customer's past already involves it, even if the catalog no longer knows it.
+    /// Whether the customer's past involves the name, even if the catalog no longer knows it.
     func has(_ name: CatalogName) -> Bool {
         guard case .currency(let currency) = name else { return false }
         return balances.moved(currency)

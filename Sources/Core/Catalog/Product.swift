@@ -1,6 +1,6 @@
-/// What a store sells, and what it brings to its holder.
+/// What a store sells, and what it gives its holder.
 package struct Product: Hashable, Sendable {
-    /// What depends on the kind of the product.
+    /// The members that depend on the product's kind.
     package enum Terms: Hashable, Sendable {
         /// What one piece adds to each balance.
         case consumable(credits: [CurrencyID: Int64])
@@ -9,11 +9,11 @@ package struct Product: Hashable, Sendable {
         case autoRenewable(group: String?, level: Int64)
     }
 
-    /// What happens when a non-renewing product is bought again before it ended.
+    /// What happens when a non-renewing product is bought again before it has ended.
     package enum Stacking: String, Hashable, Sendable, CaseIterable {
         /// The next starts when the last ends.
         case extend
-        /// The next starts immediately, and the rest of the last is given up.
+        /// The next starts immediately and replaces what is left of the last.
         case restart
         /// Each runs from its own purchase.
         case overlap
@@ -52,7 +52,7 @@ package struct Product: Hashable, Sendable {
         if case .consumable(let credits) = terms { credits } else { [:] }
     }
 
-    /// The subscriptions among which the highest level is the current one.
+    /// The group of subscriptions in which the highest level is the current one.
     package var group: String? {
         if case .autoRenewable(let group, _) = terms { group } else { nil }
     }
@@ -63,7 +63,7 @@ package struct Product: Hashable, Sendable {
     }
 }
 
-/// The name of a product: each store has names of its own.
+/// The key of a product: each store has product ids of its own.
 package struct ProductKey: Hashable, Comparable, Sendable {
     package let store: Store
     package let id: ProductID
@@ -79,10 +79,10 @@ package struct ProductKey: Hashable, Comparable, Sendable {
     }
 }
 
-/// Entitlements for customers who first installed an app below a version, as when an app that was paid
-/// for turns into one that is free with purchases inside.
+/// Entitlements for customers who first installed an app before some version: for example, when a paid
+/// app becomes a free one with in-app purchases.
 package struct OriginalVersionRule: Hashable, Sendable {
-    /// The app that the rule is about; `nil`: every app of the project.
+    /// The app to which the rule applies; `nil` for every app of the project.
     package let app: AppID?
     package let below: String
     package let entitlements: [EntitlementID]

@@ -1,7 +1,7 @@
-/// All that a customer's stream says, and all that decisions about the customer need.
+/// Everything that a customer's stream says, which is all that decisions about the customer need.
 ///
-/// `purchases`, `apps` and `balances` are functions of the set of facts that were recorded, in
-/// any order; the rest is a history of commands, in their order.
+/// `purchases`, `apps` and `balances` depend only on the set of recorded facts, not on their order.
+/// The rest is a history of commands in their order.
 package struct CustomerState: Hashable, Sendable {
     private static let empty = Shared(CustomerContent())
 
@@ -15,11 +15,12 @@ package struct CustomerState: Hashable, Sendable {
     package var purchases: [Purchase] { content.value.purchases }
     /// The first installation of each app, in order of store and app.
     package var apps: [AppFact] { content.value.apps }
-    /// The accounts by which apps were installed, in order.
+    /// The accounts that installed apps, in order.
     var installedBy: [AppTransactionID] { content.value.installedBy }
-    /// In an account's own stream, the customers who count as its, in the order in which they came.
+    /// In an account's own stream: the customers counted as the account's, in the order in which
+    /// they came.
     var accountCustomers: [CustomerID] { content.value.accountCustomers }
-    /// Consents to the use of apps that were taken back, in order of time.
+    /// Withdrawn consents to the use of apps, in order of time.
     package var consents: [ConsentFact] { content.value.consents }
     /// In the order in which they were given.
     package var grants: [Grant] { content.value.grants }
@@ -28,9 +29,9 @@ package struct CustomerState: Hashable, Sendable {
     package var orders: [Order] { content.value.orders }
     /// In addition to those of its orders, in the order in which they were registered.
     package var tokens: [AccountToken] { content.value.tokens }
-    /// Purchases that left for another holder, in the order in which they did.
+    /// Purchases that moved to another holder, in the order in which they left.
     package var departures: [PurchaseDetached] { content.value.departures }
-    /// What was published as ended and not as started since.
+    /// Access that was published as ended and not as started since.
     package var endedAccess: [EntitlementID: EndedAccess] { content.value.endedAccess }
     package var lastRecord: LastRecord? { content.value.lastRecord }
     package var isErased: Bool { content.value.isErased }
@@ -39,7 +40,7 @@ package struct CustomerState: Hashable, Sendable {
         content.change { $0.apply(event) }
     }
 
-    /// The same, as the log has it.
+    /// Applies the event as the log recorded it.
     package mutating func apply(_ recorded: RecordedEvent) {
         content.change {
             $0.apply(recorded.event)
@@ -60,8 +61,8 @@ package struct CustomerState: Hashable, Sendable {
         }
     }
 
-    /// The customer together with the purchases that another state holds of some apps: those of the
-    /// sandbox, where they count in production. Everything else of the other state stays apart.
+    /// The customer together with another state's purchases in some apps: sandbox purchases that
+    /// count in production. Nothing else of the other state is included.
     package func including(_ sandbox: CustomerState, of apps: Set<AppID>) -> CustomerState {
         let guests = sandbox.purchases.filter { purchase in
             purchase.evidence.last.map { apps.contains($0.effective.app) } ?? false
@@ -87,10 +88,10 @@ package struct CustomerState: Hashable, Sendable {
     }
 }
 
-/// The end of access that was published last.
+/// The last published end of access.
 package struct EndedAccess: Hashable, Sendable {
     package let at: Instant
-    /// Where, once the log has it.
+    /// The end's position, once it is in the log.
     package fileprivate(set) var position: Position?
 }
 
@@ -170,7 +171,7 @@ private struct CustomerContent: Hashable, Sendable {
 }
 
 extension CustomerContent {
-    /// Where the purchase stands, once it is made sure that there is one.
+    /// The index of the purchase, which is added if it is missing.
     private mutating func place(of id: PurchaseID) -> Int {
         let place = place(for: id)
         if place == purchases.endIndex || purchases[place].id != id {
@@ -179,7 +180,7 @@ extension CustomerContent {
         return place
     }
 
-    /// Where a purchase of that id stands or would stand.
+    /// The index at which a purchase with that id is or would be.
     private func place(for id: PurchaseID) -> Int {
         var (low, high) = (purchases.startIndex, purchases.endIndex)
         while low < high {
@@ -230,7 +231,7 @@ extension CustomerContent {
 package struct Grant: Hashable, Sendable {
     package let given: GrantGiven
     package internal(set) var revocation: GrantRevoked?
-    /// When it was given, by whom, and by whom revoked, once the log has it.
+    /// When and by whom it was given, and who revoked it, once the log has that.
     package internal(set) var givenAt: Instant?
     package internal(set) var givenBy: Actor?
     package internal(set) var revokedBy: Actor?
@@ -241,7 +242,7 @@ package struct Grant: Hashable, Sendable {
 
     package var id: GrantID { given.grant }
 
-    /// When it gives access; empty when it was revoked before it began.
+    /// When it gives access; empty if it was revoked before it began.
     package var interval: Interval {
         let interval = Interval(start: given.start, end: given.end)
         return revocation.map { interval.cut(at: $0.at) } ?? interval

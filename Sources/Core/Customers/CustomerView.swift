@@ -1,14 +1,15 @@
-/// A customer as answers see it: in production together with the sandbox purchases that the project
-/// lets count there.
+/// A customer as answers show it: production, plus the sandbox purchases that the project counts
+/// there.
 package struct CustomerView: Sendable {
     package let stream: Stream
     package let customer: CustomerState
     package let project: ProjectState
-    /// The place in the customer's shard up to which it holds.
+    /// The position in the customer's shard up to which it holds.
     package let position: Position
-    /// The same of the sandbox; `nil` when nothing of it counts.
+    /// The position in the sandbox; `nil` if no sandbox purchase counts.
     package let sandbox: Position?
-    /// What the customer has there, for whom the sandbox counts. It is never spent in production.
+    /// The customer's balances in the sandbox, if the sandbox counts for them. They are never spent
+    /// in production.
     package let sandboxBalances: Balances?
 
     package init(_ snapshot: CustomerSnapshot, of stream: Stream) {
@@ -35,14 +36,14 @@ extension CustomerSnapshot {
     }
 }
 
-/// A customer's entitlements, and the place in the log up to which they hold.
+/// A customer's entitlements, and the position in the log up to which they hold.
 package struct EntitlementsAnswer: Hashable, Sendable {
     package let stream: Stream
     package let entitlements: Entitlements
     package let position: Position
-    /// The version of the project's rules that it was derived by.
+    /// The version of the project's rules that they were derived from.
     package let rules: Int64
-    /// Up to where the sandbox holds that it includes; `nil` when it includes none.
+    /// The position in the sandbox up to which they hold; `nil` when they include none of it.
     package let sandbox: Position?
 
     package init(_ view: CustomerView, at instant: Instant) {

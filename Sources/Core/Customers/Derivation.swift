@@ -3,18 +3,18 @@ package struct Entitlements: Hashable, Sendable {
     package let at: Instant
     /// Every entitlement that the customer ever held or will hold, in order of id.
     package let all: [Entitlement]
-    /// The first instant after `at` at which any of them may read differently.
+    /// The first instant after `at` at which any entitlement may read differently.
     package let nextChange: Instant?
 
     package subscript(id: EntitlementID) -> Entitlement? { all.first { $0.id == id } }
 
-    /// The ids of those that give access.
+    /// The ids of the entitlements that give access.
     package var active: [EntitlementID] { all.filter(\.isActive).map(\.id) }
 }
 
 extension CustomerState {
-    /// The customer's entitlements at `instant`, by everything that the stream says and by the
-    /// catalog. Grants need no catalog.
+    /// The customer's entitlements at `instant`, by the whole stream and the catalog. Grants need
+    /// no catalog.
     package func entitlements(at instant: Instant, catalog: Catalog) -> Entitlements {
         let tally = Tally(of: rights(by: catalog), at: instant, in: self, catalog)
         let all = tally.verdicts(at: instant).map { id, verdict in
@@ -30,20 +30,20 @@ extension CustomerState {
     }
 }
 
-/// What several rights to one entitlement come to at one instant.
+/// The combined result of several rights to one entitlement at one instant.
 struct Verdict {
-    /// The run of access around the instant; else the next one, else the last.
+    /// The run of access around the instant; otherwise the next run, or the last one.
     let run: Interval
-    /// The right that says most about the access at that instant.
+    /// The right that decides the answer at that instant.
     let deciding: Right
 }
 
-/// Rights added up by entitlement. Neighbours from one product of one purchase are added up first,
+/// Adds up rights by entitlement. It first joins adjacent rights from one product of one purchase,
 /// so that a long subscription costs little more than a short one.
 private struct Tally {
     private(set) var nextChange: Instant?
     private var rows: [(id: EntitlementID, sum: Sum)] = []
-    /// Where the rows are, once there are too many to look at each.
+    /// The indexes of the rows, once there are too many to search one by one.
     private var places: [EntitlementID: Int] = [:]
     private static let few = 8
 
@@ -79,7 +79,7 @@ private struct Tally {
     }
 
     func verdicts(at instant: Instant) -> [(EntitlementID, Verdict)] {
-        // Most customers have one, and to sort it takes a while.
+        // Most customers have one, and sorting takes a while.
         let rows = rows.count > 1 ? rows.sorted { $0.id < $1.id } : rows
         return rows.compactMap { row in row.sum.verdict(at: instant).map { (row.id, $0) } }
     }
@@ -98,7 +98,7 @@ extension Right {
         return purchase == otherPurchase && product == otherProduct
     }
 
-    /// The entitlements that this is a right to.
+    /// The entitlements that this right unlocks.
     func unlocked(in state: CustomerState, by catalog: Catalog) -> [EntitlementID] {
         switch source {
         case .transaction(_, _, let product):
@@ -109,7 +109,7 @@ extension Right {
     }
 }
 
-/// Rights to one thing: their runs, and the one that decides.
+/// Rights to one entitlement: their runs, and the right that decides.
 struct Sum {
     private var earlierRuns: [Interval] = []
     private var newestRun: Interval?
@@ -146,7 +146,7 @@ struct Sum {
         }
     }
 
-    /// Joins the interval to the newest run where they touch; rights mostly come in their order.
+    /// Joins the interval to the newest run if they touch; rights mostly come in order.
     private mutating func extend(by interval: Interval) {
         if interval.isEmpty { return }
         guard let newest = newestRun else {
@@ -181,9 +181,9 @@ struct Sum {
 }
 
 extension Right {
-    /// Whether this says more than the other, where both stand alike: what was paid for over grace,
-    /// then the later end (of two to come: the earlier start), then the later start. Among equals
-    /// the first one keeps the word.
+    /// Whether this right decides over one of the same standing: a paid period over grace, then the
+    /// later end (for two upcoming rights, the earlier start), then the later start. Among equals
+    /// the first decides.
     func saysMore(than other: Right, _ standing: Standing) -> Bool {
         if standing == .ahead { return interval.start < other.interval.start }
         if standing == .access, (rule == .grace) != (other.rule == .grace) {
@@ -193,8 +193,8 @@ extension Right {
         return end == otherEnd ? interval.start > other.interval.start : end > otherEnd
     }
 
-    /// How a right stands to an instant: what gives access says more than what does not, and what
-    /// comes next more than what is past.
+    /// How a right relates to an instant: one that gives access decides over one that does not, and
+    /// an upcoming one over a past one.
     enum Standing: Int, Comparable {
         case past
         case ahead
@@ -212,6 +212,6 @@ extension Right {
 extension Interval {
     fileprivate var endOfTime: Instant { end ?? .distantFuture }
 
-    /// Whether it still lasts at `instant`, or ends there.
+    /// Whether it still holds at `instant`, or ends exactly there.
     fileprivate func reaches(_ instant: Instant) -> Bool { end.map { instant <= $0 } ?? true }
 }

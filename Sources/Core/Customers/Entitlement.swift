@@ -1,22 +1,22 @@
 /// What a product unlocks, for one customer at one instant.
 package struct Entitlement: Hashable, Sendable {
-    /// How the access stands; of a subscription, how the subscription stands.
+    /// The state of the access; for a subscription, the state of the subscription.
     package enum State: String, Hashable, Sendable, CaseIterable {
         /// A free period.
         case trial
         /// A period at an introductory price.
         case intro
         case active
-        /// A renewal could not be paid, and the store asked for patience.
+        /// A renewal payment failed, and the store granted a grace period.
         case grace
         /// Access begins later.
         case upcoming
-        /// A renewal could not be paid; the store tries on, without access.
+        /// A renewal payment failed; the store keeps trying, and access is off.
         case retry
         case expired
         /// The store, or an admin, took it back.
         case revoked
-        /// Another product took its place, and that one does not unlock this.
+        /// Another product replaced it, and that one does not unlock this entitlement.
         case upgraded
     }
 
@@ -26,7 +26,7 @@ package struct Entitlement: Hashable, Sendable {
         case grant(GrantID)
         case originalAppVersion(AppID)
 
-        /// The word for it in an answer.
+        /// The source's name in an answer.
         package var name: String {
             switch self {
             case .purchase: "purchase"
@@ -38,23 +38,23 @@ package struct Entitlement: Hashable, Sendable {
 
     package let id: EntitlementID
     package let isActive: Bool
-    /// The bounds of the unbroken run of access around the instant; of the next run, else of the
-    /// last, when there is no access.
+    /// The bounds of the unbroken run of access around the instant. Without access: of the next
+    /// run, or else of the last.
     package let run: Interval
     package let state: State
-    /// The compact reason code: its whole part tells the state, positive means access; its second
-    /// part tells the offer.
+    /// The compact reason code: its integer part stands for the state (positive means access), its
+    /// second part for the offer.
     package let code: String
     package let source: Source
     /// The product that was bought; `nil` when nothing was.
     package let product: ProductID?
     /// The kind of the purchase; `nil` when nothing was bought.
     package let kind: ProductKind?
-    /// Whether another period follows by itself, as far as the store told.
+    /// Whether another period follows automatically, by what the store said last.
     package let willRenew: Bool
-    /// The product of the next period, where the store named it.
+    /// The product of the next period, if the store named it.
     package let nextProduct: ProductID?
-    /// Why the subscription ended, where the store told.
+    /// Why the subscription ended, if the store said so.
     package let expirationReason: ExpirationIntent?
     /// Whether it was bought in the sandbox.
     package let isSandbox: Bool
@@ -74,12 +74,12 @@ package struct Entitlement: Hashable, Sendable {
         isSandbox = reading.isSandbox
     }
 
-    /// The grant that decides, when one does.
+    /// The grant that decides the answer, if one does.
     package var grant: GrantID? {
         if case .grant(let id) = source { id } else { nil }
     }
 
-    /// The purchase that decides, when one does.
+    /// The purchase that decides the answer, if one does.
     package var purchase: PurchaseID? {
         if case .purchase(let id) = source { id } else { nil }
     }

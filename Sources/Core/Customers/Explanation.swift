@@ -1,23 +1,23 @@
-/// Why a customer may use something at one instant, or why not.
+/// Why a customer has or lacks an entitlement at one instant.
 package struct Explanation: Hashable, Sendable {
-    /// The answer that is explained; `nil` when the customer never had a right to it.
+    /// The answer being explained; `nil` if the customer never had a right to the entitlement.
     package let answer: Entitlement?
-    /// Every right to the entitlement, past, present and to come, in the order of the rules.
+    /// Every right to the entitlement, past, present and upcoming, in the order of the rules.
     package let reasons: [ExplainedRight]
-    /// What the customer holds and does not count for any entitlement, with the reason.
+    /// Purchases that count for no entitlement, each with the reason.
     package let ignored: [IgnoredPurchase]
-    /// The first instant after the answer's at which it may read differently.
+    /// The first later instant at which the answer may change.
     package let nextChange: Instant?
 }
 
-/// One right with its rule, its boundaries and the facts behind it.
+/// One right, with its rule, its boundaries and the facts behind it.
 package struct ExplainedRight: Hashable, Sendable {
     package let rule: Rule
     package let source: Entitlement.Source
     package let product: ProductID?
     /// The boundaries of the access.
     package let interval: Interval
-    /// What ended it before its time, if anything did.
+    /// What ended it early, if anything did.
     package let cut: Cut?
     /// Whether it gives access at the instant.
     package let holds: Bool
@@ -122,7 +122,7 @@ extension Purchase {
 }
 
 extension Event {
-    /// Whether it tells something about what gives a right.
+    /// Whether the event is about this source of a right.
     package func isAbout(_ source: Entitlement.Source) -> Bool {
         switch (subject, source) {
         case (.grant(let id), .grant(let source)): id == source
@@ -132,7 +132,7 @@ extension Event {
         }
     }
 
-    /// Requests for refunds change no access, and a purchase that left gives none here.
+    /// Refund requests do not change access, and a purchase that moved away gives none here.
     private var tellsOfAccess: Bool {
         switch self {
         case .refundRequested, .refundDeclined, .refundReportPrepared, .refundReported,

@@ -1,12 +1,13 @@
-/// How one subscription stands at one instant, apart from what it unlocks.
+/// The status of one subscription at one instant, apart from what it unlocks.
 package struct SubscriptionStatus: Hashable, Sendable {
     package let purchase: PurchaseID
     package let product: ProductID
     package let kind: ProductKind
-    /// The group of subscriptions of which one is current; `nil` for a single one.
+    /// The group in which one subscription is current; `nil` for a subscription without a group.
     package let group: String?
-    /// Whether it is the one of its group that counts: among subscriptions that give access, the highest
-    /// level; among equals, and when none gives access, the one that decides their access.
+    /// Whether it is the one that counts in its group: among subscriptions that give access, the one
+    /// with the highest level; among equals, and when none gives access, the one that decides their
+    /// access.
     package internal(set) var isCurrent: Bool
     package let isActive: Bool
     package let run: Interval
@@ -15,20 +16,20 @@ package struct SubscriptionStatus: Hashable, Sendable {
     package let willRenew: Bool
     package let nextProduct: ProductID?
     package let expirationReason: ExpirationIntent?
-    /// The commitment that the period is a part of, if it is one.
+    /// The commitment to which the period belongs, if any.
     package let commitment: Committed?
     /// Whether it was bought in the sandbox.
     package let isSandbox: Bool
 
     package struct Committed: Hashable, Sendable {
         package let commitment: Commitment
-        /// Whether another one follows; `nil` where the store did not tell.
+        /// Whether another commitment follows; `nil` if the store did not say.
         package let willCommitAgain: Bool?
     }
 }
 
 extension CustomerState {
-    /// The customer's subscriptions of the two renewing kinds at `instant`, in order of purchase.
+    /// The customer's auto-renewing subscriptions at `instant`, in order of purchase.
     package func subscriptions(at instant: Instant, catalog: Catalog) -> [SubscriptionStatus] {
         var sums: [Int: Sum] = [:]
         for right in rights(by: catalog) {
@@ -78,7 +79,7 @@ extension CustomerState {
         return purchases[place].id
     }
 
-    /// The catalog's group, else the one that the store named.
+    /// The catalog's group, or else the one that the store named.
     private func group(of right: Right, _ catalog: Catalog) -> String? {
         guard case .transaction(let index, let place, let product) = right.source else {
             return nil

@@ -16,13 +16,13 @@ package struct TimelineRow: Hashable, Sendable {
 
     package let subject: Subject
     package var bars: [Bar] = []
-    /// When something was bought that lasts no time.
+    /// When products without a duration were bought.
     package var moments: [Instant] = []
 }
 
 extension CustomerState {
-    /// Each entitlement with its runs of access, below it what gave them, and at the end the
-    /// purchases that give none.
+    /// Each entitlement with its runs of access and, below it, their sources; at the end, the
+    /// purchases that give no access.
     package func timeline(by catalog: Catalog) -> [TimelineRow] {
         var rows: [TimelineRow] = []
         var unlocking = Set<PurchaseID>()

@@ -1,7 +1,7 @@
 extension CustomerState {
-    /// What brings the balances to what a consumable transaction is worth now: credited once with
-    /// what the catalog says then, less what was refunded. Nothing when they are there already, so
-    /// that no repetition, order or reversal counts twice.
+    /// The events that bring the balances to what a consumable transaction is worth now: the
+    /// catalog's amount when it was first credited, minus refunds. None if they are right already,
+    /// so no repetition, order or reversal counts twice.
     func settlement(of fact: TransactionFact, by catalog: Catalog) -> [Event] {
         guard let purchase = purchase(fact.purchase), purchase.kind(by: catalog) == .consumable,
             let evidence = purchase.evidence(of: fact.transaction),
@@ -13,7 +13,7 @@ extension CustomerState {
             .flatMap { settlement(of: effective, $0.key, perPiece: $0.value) }
     }
 
-    /// The amounts of when the transaction was first credited, and the catalog's where it was not.
+    /// The amounts per piece from the first credit, or the catalog's if there was none.
     private func perPiece(
         of fact: TransactionFact, _ credits: [CurrencyID: Int64]
     ) -> [CurrencyID: Int64] {
@@ -38,7 +38,8 @@ extension CustomerState {
                     transaction: fact.transaction, perPiece: perPiece))
         }
         if credit == nil, worth.gross > 0 {
-            // Credited in full and debited immediately when it arrives refunded: the timeline shows both.
+            // A transaction that arrives refunded is credited in full and debited at once: the timeline
+            // shows both.
             events.append(credited(worth.gross))
             net = worth.gross
         }
@@ -55,7 +56,7 @@ extension CustomerState {
 }
 
 extension TransactionFact {
-    /// What a consumable brings, before and after what was refunded of it.
+    /// What a consumable adds, before and after refunds.
     fileprivate func worth(perPiece: Int64) -> (gross: Int64, net: Int64) {
         let product = Int128(perPiece) * Int128(max(0, quantity))
         let gross = min(product, Int128(Balances.limit))
@@ -63,7 +64,7 @@ extension TransactionFact {
         return (Int64(gross), Int64(gross - refunded))
     }
 
-    /// What one piece of each thing that was sold brings.
+    /// What one piece of each sold item adds.
     fileprivate func credits(by catalog: Catalog) -> [CurrencyID: Int64] {
         var credits: [CurrencyID: Int64] = [:]
         for product in soldProducts {
@@ -73,7 +74,7 @@ extension TransactionFact {
         return credits
     }
 
-    /// The share that the store paid back, in thousandths of a percent.
+    /// The share that the store refunded, in thousandths of a percent.
     private var refundedMilliPercent: Int64 {
         guard let revocation else { return isTakenBackByItems ? 100_000 : 0 }
         guard revocation.extent == .prorated, let share = revocation.milliPercent else {
@@ -83,7 +84,7 @@ extension TransactionFact {
     }
 }
 
-/// The wish to use some of a balance.
+/// A request to spend from a balance.
 package struct SpendBalance: Hashable, Sendable {
     package let currency: CurrencyID
     package let amount: Int64
@@ -96,7 +97,7 @@ package struct SpendBalance: Hashable, Sendable {
     }
 }
 
-/// The wish to change a balance by hand.
+/// A request to change a balance by hand.
 package struct AdjustBalance: Hashable, Sendable {
     package let currency: CurrencyID
     package let amount: Int64
@@ -112,7 +113,7 @@ package struct AdjustBalance: Hashable, Sendable {
 }
 
 extension CustomerState {
-    /// Takes the amount from the balance, which must hold it.
+    /// Takes the amount from the balance, which must cover it.
     package func decide(_ wish: SpendBalance) throws(Refusal) -> [Event] {
         if wish.amount < 1 || wish.amount > Balances.limit {
             throw .amountOutOfRange(wish.amount, limit: Balances.limit)
@@ -127,7 +128,7 @@ extension CustomerState {
         ]
     }
 
-    /// Adds what a back end says was earned, within the project's limits.
+    /// Adds an amount that a back end reports as earned, within the project's limits.
     package func decide(
         earning wish: AdjustBalance, within limits: [CurrencyID: CreditLimit], now: Instant
     ) throws(Refusal) -> [Event] {
@@ -141,7 +142,7 @@ extension CustomerState {
         return try decide(wish, earnedAt: now)
     }
 
-    /// Adds the amount, which may be below zero, unless the balance would leave its bounds.
+    /// Adds the amount, which may be negative, unless the balance would leave its bounds.
     package func decide(_ wish: AdjustBalance) throws(Refusal) -> [Event] {
         try decide(wish, earnedAt: nil)
     }

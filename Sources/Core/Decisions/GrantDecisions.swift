@@ -1,4 +1,4 @@
-/// The wish to give a customer an entitlement.
+/// A request to give a customer an entitlement.
 package struct GiveGrant: Hashable, Sendable {
     package enum End: Hashable, Sendable {
         case never
@@ -26,7 +26,7 @@ package struct GiveGrant: Hashable, Sendable {
     }
 }
 
-/// The wish to take a grant back.
+/// A request to revoke a grant.
 package struct RevokeGrant: Hashable, Sendable {
     package let grant: GrantID
     package let reason: Reason
@@ -55,7 +55,7 @@ extension CustomerState {
             case .after(let duration): duration.end(after: start)
             }
         if let end, end <= start { throw .grantEndsBeforeItStarts(start: start, end: end) }
-        // The log keeps instants as text, and could not be read any more.
+        // The log stores instants as text and could not read this one back.
         if let end, !Instant.writable.contains(end) { throw .grantEndsTooLate }
         return [
             .grantGiven(
@@ -65,7 +65,7 @@ extension CustomerState {
         ]
     }
 
-    /// Takes the grant back from now on; nothing happens when that was done before.
+    /// Revokes the grant from now on; does nothing if it is revoked already.
     package func decide(_ wish: RevokeGrant, now: Instant) throws(Refusal) -> [Event] {
         guard let grant = grant(wish.grant) else { throw .grantUnknown(wish.grant) }
         if grant.revocation != nil { return [] }

@@ -1,15 +1,15 @@
-/// What a project does when a customer proves a purchase that another one holds.
+/// What a project does when a customer proves a purchase that another customer holds.
 package struct TransferPolicy: Hashable, Sendable {
     package enum Rule: String, Hashable, Sendable, CaseIterable {
         /// The holder keeps it.
         case keep
-        /// It moves, unless it gives the holder access at that moment.
+        /// It moves, unless it gives its holder access at that moment.
         case transferIfInactive = "transfer_if_inactive"
         /// It moves.
         case transfer
     }
     package let rule: Rule
-    /// How long a purchase that was moved stays where it is.
+    /// How long a moved purchase stays with its new holder.
     package let coolDown: CalendarDuration
 
     package init(rule: Rule = .keep, coolDown: CalendarDuration = .days(1)) {
@@ -18,14 +18,14 @@ package struct TransferPolicy: Hashable, Sendable {
     }
 }
 
-/// Evidence of a purchase, and whom it speaks for.
+/// Evidence of a purchase, and the customers to whom it points.
 package struct Contact: Hashable, Sendable {
     package let purchase: PurchaseID
-    /// The customer whom the order and account tokens of all its evidence name, if there is one.
+    /// The customer whom the order and account tokens of all the evidence name, if any.
     package let named: NamedHolder?
-    /// The holder of the purchase that this one continues, if there is one.
+    /// The holder of the purchase that this one continues, if any.
     package let previousHolder: CustomerID?
-    /// Who sent the evidence; `nil` when the store did.
+    /// Who sent the evidence; `nil` if the store did.
     package let submitter: CustomerID?
 
     package init(
@@ -38,7 +38,8 @@ package struct Contact: Hashable, Sendable {
         self.submitter = submitter
     }
 
-    /// The customer who gets an unclaimed purchase: the one whom the store names, before the one who brings the news.
+    /// The customer who gets an unclaimed purchase. The one whom the store names comes before the one who
+    /// sent the evidence.
     fileprivate var claimant: CustomerID? { named?.customer ?? previousHolder ?? submitter }
 
     fileprivate func placement(
@@ -50,7 +51,7 @@ package struct Contact: Hashable, Sendable {
     }
 }
 
-/// Who holds a purchase, with the state of that customer.
+/// The holder of a purchase, with that customer's state.
 package struct Holder: Sendable {
     package let customer: CustomerID
     package let state: CustomerState
@@ -61,7 +62,7 @@ package struct Holder: Sendable {
     }
 }
 
-/// Where facts about a purchase are to be recorded. They always are: they are true, no matter who sends
+/// Where to record facts about a purchase. They are always recorded: they are true, no matter who sends
 /// them.
 package struct Placement: Hashable, Sendable {
     package struct Origin: Hashable, Sendable {
@@ -73,12 +74,12 @@ package struct Placement: Hashable, Sendable {
             self.cause = cause
         }
     }
-    /// Who holds the purchase from now on; the facts are recorded with them.
+    /// The purchase's holder from now on; the facts are recorded with this customer.
     package let holder: CustomerID
-    /// From whom the purchase moves first.
+    /// The holder from whom the purchase moves first.
     package let origin: Origin?
-    /// What the customer who sent the evidence learns when another one holds the purchase. It
-    /// tells nothing about who does.
+    /// What the customer who sent the evidence learns if another one holds the purchase. It does
+    /// not reveal the holder.
     package let refusal: Refusal?
 
     package init(holder: CustomerID, movingFrom origin: Origin? = nil, refusal: Refusal? = nil) {
@@ -89,7 +90,7 @@ package struct Placement: Hashable, Sendable {
 }
 
 extension TransferPolicy {
-    /// Decides who is to hold the purchase.
+    /// Decides who holds the purchase.
     package func place(
         _ contact: Contact, holder: Holder?, catalog: Catalog, now: Instant
     ) -> Placement {
@@ -103,7 +104,7 @@ extension TransferPolicy {
                 with: claimant, movingFrom: Placement.Origin(unclaimed, .claimed))
         }
         if let named = contact.named {
-            // The purchase itself names its customer, no matter who brings the evidence.
+            // The purchase itself names its customer, no matter who sends the evidence.
             if named.customer == holder.customer || holder.state.keepsAgainstTokens(purchase) {
                 return contact.placement(with: holder.customer)
             }
@@ -138,8 +139,8 @@ extension TransferPolicy {
 }
 
 extension CustomerState {
-    /// Whether the purchase added to a balance, or would have: what was credited never moves, and
-    /// so the consumable that it came from does not either.
+    /// Whether the purchase added to a balance, or would have. Credits never move, so neither does
+    /// the consumable that gave them.
     func isBoundByBalance(_ purchase: Purchase, by catalog: Catalog) -> Bool {
         purchase.kind(by: catalog) == .consumable || balances.hasCredits(of: purchase.id)
     }
@@ -153,7 +154,7 @@ extension CustomerState {
     }
 }
 
-/// The wish to move a purchase from its holder to another customer.
+/// A request to move a purchase from its holder to another customer.
 package struct MovePurchase: Sendable {
     package let purchase: PurchaseID
     package let from: CustomerID
@@ -172,7 +173,7 @@ package struct MovePurchase: Sendable {
         self.catalog = catalog
     }
 
-    /// The wish to undo the move that brought the purchase to its holder.
+    /// A request to undo the move that brought the purchase to its holder.
     package static func undoing(
         _ purchase: PurchaseID, heldBy holder: Holder, reason: Reason, ticket: Ticket?,
         catalog: Catalog
@@ -186,7 +187,7 @@ package struct MovePurchase: Sendable {
             cause: .undone(reason, ticket: ticket), catalog: catalog)
     }
 
-    /// The events for both streams; they are appended in one commit or not at all.
+    /// The events for both streams; either all or none are appended, in one commit.
     package func decide(
         from holder: CustomerState, to claimant: CustomerState, now: Instant
     ) throws(Refusal) -> Move {
@@ -195,7 +196,7 @@ package struct MovePurchase: Sendable {
         return Move(leaving: sides.leaving.events, arriving: sides.arriving.events)
     }
 
-    /// Appends the events of the move to the histories of both, unless it is refused.
+    /// Appends the events of the move to both histories, unless the move is refused.
     func append(
         to leaving: inout History, _ arriving: inout History, named: NamedOrder? = nil, now: Instant
     ) throws(Refusal) {
@@ -217,7 +218,7 @@ package struct MovePurchase: Sendable {
 extension MovePurchase {
     private func isBound(_ held: Purchase, _ state: CustomerState) -> Bool {
         if from == .unclaimed(purchase) { return false }
-        // Where a token names another customer, a consumable that brought nothing may still go there.
+        // If a token names another customer, a consumable that added nothing may still move.
         if case .named = cause { return state.balances.hasCredits(of: purchase) }
         return state.isBoundByBalance(held, by: catalog)
     }
@@ -225,21 +226,21 @@ extension MovePurchase {
 
 /// The two sides of a move.
 package struct Move: Hashable, Sendable {
-    /// For the stream of who held the purchase.
+    /// For the stream of the previous holder.
     package let leaving: [Event]
-    /// For the stream of who holds it now.
+    /// For the stream of the new holder.
     package let arriving: [Event]
 }
 
 extension Purchase {
-    /// The purchase as its holder is found by: in each app that its facts name.
+    /// The purchase as a lookup of its holder finds it: once for each app that its facts name.
     package var heldPurchases: [HeldPurchase] {
         let facts = facts
         return Set(facts.transactions.map(\.app) + facts.renewals.map(\.app))
             .map { HeldPurchase(app: $0, purchase: id) }
     }
 
-    /// The facts that bring this purchase back when another stream records them.
+    /// The facts that reproduce this purchase when another stream records them.
     var facts: Facts {
         var facts = Facts()
         facts.transactions = evidence.flatMap(\.facts)
@@ -248,7 +249,7 @@ extension Purchase {
         return facts
     }
 
-    /// The tokens of which those facts do not tell.
+    /// The tokens that those facts do not contain.
     fileprivate var earlierTokens: [CarriedToken] {
         var told = CarriedTokens()
         told.join(facts)

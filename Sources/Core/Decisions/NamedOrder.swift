@@ -1,17 +1,17 @@
-/// An order that the sender of evidence names, and the transaction that fulfils it: legacy evidence
+/// An order that the sender of evidence names, and the transaction that fulfils it. Legacy evidence
 /// carries no token that leads to the order.
 package struct NamedOrder: Hashable, Sendable {
     let order: OrderID
     let purchase: PurchaseID
     let transaction: TransactionID
 
-    /// The clock of the store may be this far behind ours.
+    /// How far the store's clock may be behind ours.
     static let clockTolerance: Int64 = 5 * 60 * 1000
 }
 
 extension Order {
-    /// Which of the transactions fulfils the order: the first of its product that was made since it
-    /// was opened and that fulfils no other order. A receipt names many that are much older.
+    /// The transaction that fulfils the order: the first one of its product that was made after the
+    /// order was opened and fulfils no other order. A receipt names many older ones.
     func fulfilment(
         among facts: some Sequence<TransactionFact>, of state: CustomerState
     ) -> NamedOrder? {
@@ -26,7 +26,8 @@ extension Order {
         }
     }
 
-    /// Whether the fact is of the transaction that fulfilled this order, or names the order itself.
+    /// Whether the fact is about the transaction that fulfilled this order, or names the order
+    /// itself.
     private func concerns(_ fact: TransactionFact) -> Bool {
         if fact.accountToken.flatMap(AccountToken.init) == opened.token { return true }
         return fulfilled?.transaction == fact.transaction && fulfilled?.purchase == fact.purchase
@@ -34,7 +35,7 @@ extension Order {
 }
 
 extension CustomerState {
-    /// The event with which the fact fulfils the order that was named for its transaction.
+    /// The event by which the fact fulfils the order that was named for its transaction.
     func fulfilment(of named: NamedOrder, by fact: TransactionFact) -> Event? {
         guard named.transaction == fact.transaction, named.purchase == fact.purchase,
             let order = order(named.order), order.fulfilled == nil

@@ -1,10 +1,10 @@
-/// The wish to announce a purchase.
+/// A request to announce a purchase.
 package struct OpenOrder: Hashable, Sendable {
     package let order: OrderID
-    /// One that was never used before.
+    /// A token that was never used before.
     package let token: AccountToken
     package let product: ProductID?
-    /// How long it is waited for; `nil`: as long as the project waits.
+    /// How long to wait for the purchase; `nil` for the project's setting.
     package let lifetime: CalendarDuration?
 
     package init(
@@ -17,7 +17,7 @@ package struct OpenOrder: Hashable, Sendable {
     }
 }
 
-/// The wish to wait for an order's purchase no longer.
+/// A request to stop waiting for an order's purchase.
 package struct CloseOrder: Hashable, Sendable {
     package let order: OrderID
     package let cause: OrderClosed.Cause
@@ -50,8 +50,8 @@ extension CustomerState {
         ]
     }
 
-    /// Closes the order; nothing happens when that was done before. Support may still settle an
-    /// order that was closed for another cause, but not one whose purchase arrived.
+    /// Closes the order; does nothing if it is closed already. Support may still settle an order
+    /// that was closed for another reason, but not one whose purchase has arrived.
     package func decide(_ wish: CloseOrder, now: Instant) throws(Refusal) -> [Event] {
         guard let order = order(wish.order) else { throw .orderUnknown(wish.order) }
         if order.fulfilled != nil { throw .orderFulfilled(wish.order) }
@@ -61,15 +61,15 @@ extension CustomerState {
         return [.orderClosed(OrderClosed(order: wish.order, cause: wish.cause, at: now))]
     }
 
-    /// Closes every order whose time is over.
+    /// Closes every expired order.
     package func closingStaleOrders(now: Instant) -> [Event] {
         orders.filter { $0.isOpen && $0.opened.expires <= now }.map {
             .orderClosed(OrderClosed(order: $0.id, cause: .stale, at: now))
         }
     }
 
-    /// The event with which the fact fulfils the order that it names. The first transaction that
-    /// carries a token is the order's, also when the order was closed; its renewals carry it too.
+    /// The event by which the fact fulfils the order that it names. The first transaction with a
+    /// token is the order's, even if the order was closed; its renewals carry the token too.
     func fulfilment(by fact: TransactionFact) -> Event? {
         guard let token = fact.accountToken.flatMap(AccountToken.init),
             let order = orders.first(where: { $0.opened.token == token }), order.fulfilled == nil
@@ -79,8 +79,8 @@ extension CustomerState {
                 order: order.id, purchase: fact.purchase, transaction: fact.transaction))
     }
 
-    /// The order that support settled before this transaction of its arrived: the client is to
-    /// finish the transaction, and nothing is credited for it.
+    /// The order that support settled before its transaction arrived: the client finishes the
+    /// transaction, and nothing is credited for it.
     package func settledOrder(of transaction: TransactionID, _ purchase: PurchaseID) -> Order? {
         orders.first {
             $0.isSettled && $0.fulfilled?.transaction == transaction

@@ -1,7 +1,7 @@
 extension ProjectState {
     package static let keyLimit = 1000
 
-    /// Creates the project unless there is one of that name.
+    /// Creates the project unless one with that name exists.
     package func create(_ project: ProjectID) throws(Refusal) -> [Event] {
         if exists { throw .projectExists(project) }
         try project.requireProperForm()
@@ -16,14 +16,14 @@ extension ProjectState {
         return [.keyCreated(key)]
     }
 
-    /// Makes the key useless; nothing happens when that was done before.
+    /// Disables the key; does nothing if it is disabled already.
     package func revoke(_ id: KeyID, now: Instant) throws(Refusal) -> [Event] {
         guard let key = key(id) else { throw .keyUnknown(id) }
         if key.revokedAt != nil { return [] }
         return [.keyRevoked(KeyRevoked(key: id, digest: key.created.digest, at: now))]
     }
 
-    /// Says of the project's log that it counts as it is.
+    /// Accepts the project's log as it is.
     package func accept(
         _ accepted: LogAccepted, of project: ProjectID
     ) throws(Refusal) -> [Event] {
@@ -31,8 +31,8 @@ extension ProjectState {
         return [.logAccepted(accepted)]
     }
 
-    /// Puts the catalog in place of the project's; nothing happens when they are the same. With a
-    /// basis, only the catalog of that version is replaced.
+    /// Replaces the project's catalog; does nothing if they are equal. With a basis, replaces only
+    /// the catalog of that version.
     package func change(
         to catalog: Catalog, of project: ProjectID, basis: Int64? = nil
     ) throws(Refusal) -> [Event] {

@@ -1,11 +1,12 @@
-/// The wish to record what verified evidence states about purchases that this customer holds, or
-/// that no customer holds yet.
+/// A request to record what verified evidence states about purchases that this customer or nobody
+/// holds.
 package struct RecordFacts: Sendable {
     package let facts: Facts
     package let catalog: Catalog
-    /// Whether the stream only keeps the purchase until a customer claims it: balances wait too.
+    /// Whether the stream only keeps the purchase until a customer claims it; until then nothing is
+    /// credited.
     package let isUnclaimed: Bool
-    /// The order that a transaction fulfils which does not name it itself.
+    /// The order that a transaction fulfils without naming it.
     let named: NamedOrder?
 
     package init(
@@ -19,7 +20,7 @@ package struct RecordFacts: Sendable {
 }
 
 extension CustomerState {
-    /// Records what is new. A fact that changes nothing makes no event.
+    /// Records new facts. A fact that changes nothing makes no event.
     package func decide(_ wish: RecordFacts) -> [Event] {
         var history = History(of: self)
         history.record(wish)
@@ -27,7 +28,7 @@ extension CustomerState {
     }
 }
 
-/// Events in the making, each decided by the state that the ones before it left.
+/// Events under construction, each decided on the state after the previous ones.
 struct History {
     private(set) var state: CustomerState
     private(set) var events: [Event] = []
@@ -63,14 +64,14 @@ struct History {
 }
 
 extension CustomerState {
-    /// The event for what the fact changes, if it changes anything.
+    /// The event for what the fact changes, if anything.
     fileprivate func event(for fact: TransactionFact) -> Event? {
         guard let purchase = purchase(fact.purchase),
             let known = purchase.evidence(of: fact.transaction)
         else { return newTransaction(fact) }
         var joined = known
         joined.join(fact)
-        // A statement that another one outweighs may still tell of a token, and that counts for good.
+        // An outweighed statement may still carry a token, and that counts permanently.
         let tellsToken = CarriedToken(fact).map { !purchase.carried.holds($0) } ?? false
         if joined == known, !tellsToken { return nil }
         return Event.restating(
@@ -107,8 +108,8 @@ extension CustomerState {
 }
 
 extension Event {
-    /// What a person would say happened between the two. An upgrade was told already where the period is
-    /// known that took this one's place.
+    /// How a person would describe the change. An upgrade was reported already if the period that
+    /// replaced this one is known.
     fileprivate static func restating(
         _ fact: TransactionFact, from old: TransactionFact, to new: TransactionFact,
         wasReplaced: Bool

@@ -1,4 +1,4 @@
-/// A submission on its way through its items, each decided by what the ones before it left.
+/// A submission being decided item by item, each on the state after the previous ones.
 struct Recording {
     private let bearer: Submission.Bearer
     private let policy: TransferPolicy
@@ -7,12 +7,12 @@ struct Recording {
     private let named: NamedOrder?
     private let submission: Submission
     private let situation: Situation
-    /// What has changed since.
+    /// The states that have changed so far.
     private var states: [CustomerID: CustomerState] = [:]
     private var holders: [PurchaseID: CustomerID]
     private(set) var decision = Decision(parts: [])
     private(set) var eventCount = 0
-    /// The place of the evidence that is being recorded.
+    /// The index of the evidence that is being recorded.
     private var place = 0
 
     init(_ submission: Submission, in situation: Situation) throws(Refusal) {
@@ -42,7 +42,7 @@ struct Recording {
             outcome.newUnknownProduct = unknown
             decision.items.append(outcome)
         }
-        // An installation is a customer's only if a customer submits it.
+        // An installation belongs to a customer only if a customer submits it.
         var refusal: Refusal?
         var joined = 0
         if let customer = bearer.customer, !item.apps.apps.isEmpty {
@@ -62,8 +62,8 @@ struct Recording {
         }
     }
 
-    /// Records with the customer by which accounts apps were installed, as far as the accounts may have the
-    /// customer: gives how many of them the customer joined, and why another may not be joined.
+    /// Records with the customer which accounts installed apps, if the accounts may have the customer.
+    /// Returns how many accounts the customer joined, and why the customer may not join another.
     private mutating func recordInstallations(
         _ facts: Facts, of customer: CustomerID
     ) -> (joined: Int, refusal: Refusal?) {
@@ -83,8 +83,8 @@ struct Recording {
         return (joined, refusal)
     }
 
-    /// Counts the customer among those of the account, unless as many as may have come before. Who was
-    /// recorded with the account before that was counted keeps it.
+    /// Adds the customer to the account unless the account is full. Customers who were recorded before
+    /// the limit existed keep the account.
     private mutating func admit(
         _ customer: CustomerID, to account: AppTransactionID
     ) throws(Refusal) {
@@ -101,7 +101,7 @@ struct Recording {
         keep(history, of: keeper)
     }
 
-    /// The first product that the catalog does not know, of the transactions that are not recorded yet.
+    /// The first product among the unrecorded transactions that the catalog does not know.
     private func newUnknownProduct(of group: PurchaseFacts) -> ProductKey? {
         let purchase = group.held.purchase
         for fact in group.facts.transactions {
@@ -151,8 +151,8 @@ struct Recording {
         return policy.place(contact, holder: holder, catalog: catalog, now: now)
     }
 
-    /// The customer that the tokens name, those of recorded facts and of this piece. One rule decides for every
-    /// caller, also for one who restores.
+    /// The customer whom the tokens name, in recorded facts and in this piece. The same rule decides for
+    /// every caller, including one who restores.
     private func named(_ group: PurchaseFacts, _ holder: CustomerID?) -> NamedHolder? {
         let recorded = holder.flatMap { state(of: $0).purchase(group.held.purchase) }
         var tokens = recorded?.carried ?? CarriedTokens()
@@ -183,7 +183,7 @@ struct Recording {
         keep(history, of: customer)
     }
 
-    /// What happens to a customer from here on. The state is taken out for this, so that it is
+    /// The customer's history from here on. The state is taken out of the dictionary so that it is
     /// changed in place: a receipt may name thousands of purchases.
     private mutating func history(of customer: CustomerID) -> History {
         History(of: states.removeValue(forKey: customer) ?? situation.customer(customer))
@@ -209,7 +209,7 @@ struct Recording {
 }
 
 extension Submission {
-    /// The transaction that fulfils the order which is named, if any of them does.
+    /// The transaction that fulfils the named order, if any does.
     fileprivate func namedOrder(in situation: Situation) throws(Refusal) -> NamedOrder? {
         guard let order, let customer = bearer.customer else { return nil }
         let state = situation.customer(customer)
@@ -221,15 +221,15 @@ extension Submission {
 }
 
 extension PurchaseFacts {
-    /// Whether it tells more than is recorded with a customer.
+    /// Whether it says more than what is recorded with a customer.
     fileprivate func isNews(to customer: CustomerState) -> Bool {
         guard let known = customer.purchase(held.purchase) else { return true }
         let joined = known.joined(with: [facts])
         return joined.tellsMore(than: known) || joined.carried != known.carried
     }
 
-    /// Whether it repeats, as the store's last word, what is recorded with a customer: then what
-    /// was signed before and arrives later changes nothing.
+    /// Whether it repeats, as the store's latest statement, what is recorded with a customer: then
+    /// older statements that arrive later change nothing.
     fileprivate func settles(_ customer: CustomerState) -> Bool {
         guard let known = customer.purchase(held.purchase) else { return false }
         return facts.transactions.contains { fact in

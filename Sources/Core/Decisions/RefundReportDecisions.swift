@@ -1,12 +1,12 @@
-/// The next step of telling the store what became of a purchase whose money is asked back.
+/// The next step in reporting to the store about a purchase whose refund is requested.
 package enum RefundReportStep: Hashable, Sendable {
-    /// Fixes the report, or says that it is too late for one; `obstacle` is what stood in the way.
+    /// Fixes the content of the report, or ends it as too late; `obstacle` is what prevented it.
     case prepare(obstacle: String?)
     case finish(RefundReport.End, detail: String?)
 }
 
 extension Command {
-    /// A step about one request, decided where the purchase is held by then.
+    /// A step for one request, decided where the purchase is held now.
     package static func reporting(
         on request: RefundFact, heldIn stream: Stream, _ step: RefundReportStep, actor: Actor,
         cause: Cause
@@ -43,13 +43,13 @@ extension Purchase {
                         request: id, purchase: self.id, why: .tooLate,
                         detail: holder.reasonForSilence(isKnown: content != nil) ?? obstacle))
             }
-            // There is no customer yet who could have agreed.
+            // No customer exists yet who could have agreed.
             guard let content, report(on: id) == nil, !holder.customer.isReserved else {
                 return nil
             }
             return .refundReportPrepared(RefundReportPrepared(request, content))
         case .finish(let end, let detail):
-            // Even if the store has decided meanwhile: it has the report.
+            // Even if the store has decided by now, it has the report.
             guard let report = report(on: id), report.end == nil else { return nil }
             switch end {
             case .reported:
@@ -63,7 +63,7 @@ extension Purchase {
 }
 
 extension Holder {
-    /// Why the store cannot be told anything about a purchase.
+    /// Why the store cannot get a report about a purchase.
     fileprivate func reasonForSilence(isKnown: Bool) -> String? {
         if customer.isReserved { return "No customer claimed the purchase." }
         if isKnown { return nil }

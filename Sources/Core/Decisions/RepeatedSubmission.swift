@@ -1,6 +1,6 @@
 extension Submission {
-    /// The result of each piece of evidence, from the events of the customer with which the same
-    /// submission was recorded before.
+    /// The result of each piece of evidence, derived from the events that this submission recorded
+    /// for the customer the first time.
     package func outcomes(
         repeating events: some Sequence<Event>, in state: CustomerState
     ) -> [ItemOutcome] {
@@ -29,7 +29,7 @@ extension Submission {
 }
 
 extension CustomerState {
-    /// Whether the customer has the account by which the app was installed, as far as that can be had.
+    /// Whether the customer has the account that installed the app, as far as one can.
     fileprivate func has(_ fact: AppFact) -> Bool {
         guard let account = fact.appTransaction, AppVersion(fact.originalVersion) != nil else {
             return true
@@ -38,15 +38,16 @@ extension CustomerState {
     }
 }
 
-/// The events of a submission, each told by the first piece of evidence that explains it.
+/// The events of a submission, each attributed to the first piece of evidence that explains it.
 private struct Told {
     private var ofApps: [AppFact] = []
     private var ofConsents: [ConsentFact] = []
     private var ofPurchases: [PurchaseID: [Event]] = [:]
-    /// What followed from a fact; where no fact was new, the catalog may have been taught of the
-    /// product since, or an order named.
+    /// The consequences of a fact. If no fact was new, the catalog may have learnt the product
+    /// since, or an order was named.
     private var settled: Set<PurchaseID> = []
-    /// What left for another customer: a token in the evidence named that one.
+    /// Purchases that moved to another customer because a token in the evidence named that
+    /// customer.
     private(set) var left: Set<PurchaseID> = []
 
     init(_ events: some Sequence<Event>) {
@@ -86,12 +87,12 @@ private struct Told {
 }
 
 extension PurchaseFacts {
-    /// The order of the newest transaction, when support settled it before the evidence came.
+    /// The order of the newest transaction, if support settled it before the evidence came.
     func settledOrder(of state: CustomerState) -> OrderID? {
         newest.flatMap { state.settledOrder(of: $0.transaction, held.purchase)?.id }
     }
 
-    /// Whether the event records a fact that it states, or the arrival of the purchase.
+    /// Whether the event records one of its facts, or the arrival of the purchase.
     fileprivate func states(_ event: Event) -> Bool {
         if let fact = event.transactionFact { return facts.transactions.contains(fact) }
         switch event {
@@ -104,7 +105,7 @@ extension PurchaseFacts {
         }
     }
 
-    /// What the customer with this state was told.
+    /// The result that the customer with this state was given.
     fileprivate func result(
         isNew: Bool, isLeft: Bool, in state: CustomerState
     ) -> ItemOutcome.Result {

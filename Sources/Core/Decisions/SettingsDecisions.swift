@@ -1,4 +1,4 @@
-/// What is to change of an app; `nil` leaves it as it is, or as a new app has it.
+/// What to change about an app; `nil` keeps a member, or gives a new app the default.
 package struct AppChange: Hashable, Sendable {
     package var appleID: Int64??
     package var sandboxAccess: SandboxAccess?
@@ -13,21 +13,21 @@ package struct AppChange: Hashable, Sendable {
     }
 }
 
-/// Who sets an app.
+/// Who changes an app.
 package enum AppSetter: Hashable, Sendable {
-    /// Who has the command line and the database, and answers for all projects.
+    /// The person with the command line and the database, who is responsible for all projects.
     case `operator`
-    /// Who has a key to the one project.
+    /// The holder of a key to this one project.
     case key
 }
 
-/// What is to change of a project's settings; `nil` leaves it as it is.
+/// What to change in a project's settings; `nil` keeps a member.
 package struct SettingsChange: Hashable, Sendable {
     package var transfer: TransferPolicy.Rule?
     package var restore: TransferPolicy.Rule??
     package var coolDown: CalendarDuration?
     package var orderLifetime: CalendarDuration?
-    /// Those of the currencies that it names; `nil` takes the limit, and with it the right, away.
+    /// The limits of the named currencies; `nil` removes the limit and with it the permission.
     package var creditLimits: [CurrencyID: CreditLimit?]
     package var refundReporting: RefundReporting??
     package var customersPerAccount: Int64??
@@ -51,8 +51,8 @@ package struct SettingsChange: Hashable, Sendable {
 extension ProjectState {
     package static let appLimit = 100
 
-    /// Adds the app to the project, or changes it; nothing happens when it is so already, unless the wish
-    /// is one to remember. A key adds what the operator allowed. What the operator adds is allowed by that.
+    /// Adds the app to the project or changes it. Does nothing if nothing differs, unless the request is to
+    /// be remembered. A key adds what the operator allowed. What the operator adds is allowed thereby.
     package func set(
         _ key: AppKey, _ change: AppChange, of project: ProjectID, by setter: AppSetter,
         isRemembered: Bool = false
@@ -74,7 +74,7 @@ extension ProjectState {
         return app == known && !isRemembered ? allowed : allowed + [.appSet(app)]
     }
 
-    /// Lets keys of the project add an app, or any; nothing happens when they may already.
+    /// Lets keys of the project add an app, or any app; does nothing if they already may.
     package func allow(
         _ allowance: AppAllowance, in project: ProjectID
     ) throws(Refusal) -> [Event] {
@@ -90,7 +90,7 @@ extension ProjectState {
         return [.appAllowed(allowance)]
     }
 
-    /// Takes such a permission back. Apps that the project has by then stay.
+    /// Withdraws such a permission. Apps that the project already has stay.
     package func disallow(
         _ allowance: AppAllowance, in project: ProjectID
     ) throws(Refusal) -> [Event] {
@@ -103,20 +103,20 @@ extension ProjectState {
         return isAllowed ? [.appDisallowed(allowance)] : []
     }
 
-    /// Takes the app out of the project. What its purchases brought stays.
+    /// Removes the app from the project. Everything that its purchases gave stays.
     package func remove(_ key: AppKey) throws(Refusal) -> [Event] {
         if app(key) == nil { throw .appUnknown(key.id) }
         return [.appRemoved(AppRemoved(key: key))]
     }
 
-    /// Throws unless the catalog knows the currencies that get a limit, or they have one already.
+    /// Throws unless the catalog knows each currency that gets a limit, or it already has one.
     package func requireCurrencies(of change: SettingsChange) throws(Refusal) {
         for currency in change.limitedCurrencies where settings.creditLimits[currency] == nil {
             try require(.currency(currency))
         }
     }
 
-    /// Changes what the project has decided; nothing happens when it is so already.
+    /// Changes the project's settings; does nothing if nothing differs.
     package func change(_ change: SettingsChange, of project: ProjectID) throws(Refusal) -> [Event]
     {
         if !exists { throw .projectUnknown(project) }
@@ -145,7 +145,7 @@ extension AppChange {
 }
 
 extension SettingsChange {
-    /// The currencies that it gives a limit.
+    /// The currencies that get a limit.
     fileprivate var limitedCurrencies: [CurrencyID] {
         creditLimits.filter { $0.value != nil }.keys.sorted()
     }

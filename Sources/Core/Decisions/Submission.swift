@@ -1,6 +1,6 @@
-/// The wish to record what pieces of proven evidence state, all of one project and environment.
+/// A request to record what pieces of proven evidence state, all of one project and environment.
 package struct Submission: Sendable {
-    /// What one piece of evidence states, and where it stood in what was sent.
+    /// What one piece of evidence states, and its index in the submission.
     package struct Item: Sendable {
         package let index: Int
         let groups: [PurchaseFacts]
@@ -15,12 +15,12 @@ package struct Submission: Sendable {
             self.apps = apps
         }
     }
-    /// Who brings the evidence.
+    /// Who sent the evidence.
     package enum Bearer: Hashable, Sendable {
         /// The store itself, which knows no customers.
         case store
         case customer(CustomerID)
-        /// A customer who asks for everything that was bought before.
+        /// A customer who restores earlier purchases.
         case restorer(CustomerID)
 
         package var customer: CustomerID? {
@@ -30,16 +30,17 @@ package struct Submission: Sendable {
             }
         }
     }
-    /// How many events one submission may lead to: others wait while they are written.
+    /// The largest number of events from one submission: others wait while they are written.
     package static let eventLimit = 20_000
 
     package let items: [Item]
     package let bearer: Bearer
     /// An order of the customer that one of the transactions fulfils.
     package let order: OrderID?
-    /// The customers whom news about an account, not about a purchase, concerns.
+    /// The customers concerned by news that is about an account, not about a purchase.
     package let concerned: [CustomerID]
-    /// Whether what only repeats what is known is left out, however newly it was signed.
+    /// Whether to leave out statements that only repeat what is known, however recently they were
+    /// signed.
     package let onlyNews: Bool
 
     package init(
@@ -55,16 +56,16 @@ package struct Submission: Sendable {
 
     private var groups: some Sequence<PurchaseFacts> { items.lazy.flatMap(\.groups) }
 
-    /// The purchases that the evidence is about, and those from which they go on, each once.
+    /// The purchases in the evidence and those that they continue, each once.
     package var purchases: [HeldPurchase] {
         distinct(groups.flatMap { [$0.held] + $0.previous })
     }
 
-    /// The account tokens that the evidence carries, each once, in lower case.
+    /// The account tokens in the evidence, each once, in lower case.
     package var tokens: [String] { distinct(groups.flatMap(\.tokens)) }
 
-    /// Who keeps what is unclaimed, and whom news concerns. Where a customer brings the evidence nothing is left
-    /// to them, and the streams of the accounts are asked whose customers they have.
+    /// The streams that keep unclaimed purchases, and the customers whom news concerns. If a customer sends
+    /// the evidence, nothing is left unclaimed; the accounts' streams are then read for their customers.
     package var keepers: [CustomerID] {
         guard bearer == .store else {
             return distinct(items.flatMap(\.apps.apps).compactMap(\.appTransaction))
@@ -74,7 +75,7 @@ package struct Submission: Sendable {
             + distinct(items.flatMap { customers(concernedBy: $0) })
     }
 
-    /// The customers whom the consents in a piece concern. News that concerns no customer so far is still
+    /// The customers whom the consents in a piece concern. News that concerns no customer yet is still
     /// recorded.
     func customers(concernedBy item: Item) -> [CustomerID] {
         if bearer != .store || item.apps.consents.isEmpty { return [] }
@@ -82,7 +83,7 @@ package struct Submission: Sendable {
             ? item.apps.consents.map { .unclaimed($0.appTransaction) } : concerned
     }
 
-    /// The events for all customers whom the evidence concerns, and the result of each piece of it.
+    /// The events for all customers whom the evidence concerns, and the result of each piece.
     package func decide(_ situation: Situation) throws(Refusal) -> Decision {
         var recording = try Recording(self, in: situation)
         for (place, item) in items.enumerated() {
@@ -96,12 +97,12 @@ package struct Submission: Sendable {
 }
 
 extension Submission {
-    /// What came of each piece of evidence, with the products that the catalog does not know.
+    /// The result of each piece of evidence, with the products that the catalog does not know.
     package func noting(_ outcomes: [ItemOutcome], by catalog: Catalog) -> [ItemOutcome] {
         let groups = items.flatMap { item -> [PurchaseFacts?] in
             item.groups.isEmpty ? [nil] : item.groups
         }
-        // In the same order: each was decided as it came.
+        // The outcomes are in the same order as the groups.
         return zip(outcomes, groups).map { outcome, group in
             var outcome = outcome
             if outcome.result == .recorded || outcome.result == .alreadyKnown {
@@ -117,12 +118,12 @@ struct PurchaseFacts: Sendable {
     let held: HeldPurchase
     fileprivate(set) var facts = Facts()
 
-    /// The newest transaction that it names.
+    /// The newest of its transactions.
     var newest: TransactionFact? {
         facts.transactions.max { ($0.purchased, $0.transaction) < ($1.purchased, $1.transaction) }
     }
 
-    /// The purchases from which this one goes on: mostly none.
+    /// The purchases that this one continues: usually none.
     var previous: [HeldPurchase] {
         facts.transactions.compactMap(\.previous).filter { $0 != held.purchase }
             .map { HeldPurchase(app: held.app, purchase: $0) }
@@ -133,7 +134,7 @@ struct PurchaseFacts: Sendable {
         facts.transactions.lazy.compactMap { $0.unknownProduct(by: catalog) }.first
     }
 
-    /// The tokens that it carries in lower case, that of the newest transaction first.
+    /// Its tokens in lower case, that of the newest transaction first.
     var tokens: [String] {
         if facts.transactions.count == 1, facts.renewals.isEmpty {
             return facts.transactions.compactMap(\.accountToken).compactMap(AccountToken.init)
@@ -148,7 +149,7 @@ struct PurchaseFacts: Sendable {
 }
 
 extension Facts {
-    /// What is stated about purchases, in the order in which each is mentioned first.
+    /// The statements by purchase, in the order in which each purchase first appears.
     fileprivate var byPurchase: [PurchaseFacts] {
         var groups: [PurchaseFacts] = []
         var places: [PurchaseID: Int] = [:]

@@ -1,4 +1,4 @@
-/// The wish that every purchase with a token belongs to the customer.
+/// A request that every purchase with a token belong to the customer.
 package struct RegisterToken: Hashable, Sendable {
     package let token: AccountToken
 
@@ -10,7 +10,7 @@ package struct RegisterToken: Hashable, Sendable {
 extension CustomerState {
     package static let tokenLimit = 100
 
-    /// Registers the token; nothing happens when it is the customer's already.
+    /// Registers the token; does nothing if it is already the customer's.
     package func decide(_ wish: RegisterToken) throws(Refusal) -> [Event] {
         if isNamed(by: wish.token.text) { return [] }
         if tokens.count >= CustomerState.tokenLimit {
@@ -19,7 +19,7 @@ extension CustomerState {
         return [.tokenRegistered(TokenRegistered(token: wish.token))]
     }
 
-    /// Whether the customer's own events tell that purchases with the token are the customer's.
+    /// Whether the customer's own events show that purchases with the token are the customer's.
     package func isNamed(by token: String) -> Bool {
         tokens.contains { $0.text == token } || orders.contains { $0.opened.token.text == token }
     }

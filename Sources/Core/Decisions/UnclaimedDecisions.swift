@@ -3,8 +3,8 @@ extension Situation {
     /// customers the same token, and then they are not all one customer's.
     package static let claimLimit = 1000
 
-    /// What the customer gets by the token: these events, and with them every purchase that waits under
-    /// it, or that another customer holds and that is the customer's by it.
+    /// What the customer gets with the token: these events, and every purchase that waits under it or
+    /// that another customer holds although the token makes it this customer's.
     package func claiming(
         _ token: AccountToken, for customer: CustomerID, after events: [Event]
     ) throws(Refusal) -> Decision {
@@ -38,12 +38,12 @@ extension Situation {
                 })
     }
 
-    /// Why the purchase moves to the customer who gets the token; `nil` where it stays.
+    /// Why the purchase moves to the customer who gets the token; `nil` if it stays.
     private func cause(
         ofMoving id: PurchaseID, of keeper: CustomerState, _ holder: CustomerID,
         by token: AccountToken, to customer: CustomerID
     ) -> MoveCause? {
-        // What a row says and no event does is nothing to wait for.
+        // A row that no event supports is not a waiting purchase.
         guard let purchase = keeper.purchase(id), holder != customer else { return nil }
         if holder == .unclaimed(id) { return .claimed }
         if keeper.keepsAgainstTokens(purchase) { return nil }
@@ -56,7 +56,7 @@ extension Situation {
 }
 
 extension Command {
-    /// A command that gives the customer a token, and what waits under it.
+    /// A command that gives the customer a token and the purchases that wait under it.
     package static func claiming(
         _ token: AccountToken, for stream: Stream, actor: Actor, cause: Cause,
         decide: @escaping @Sendable (borrowing Situation) throws(Refusal) -> [Event]

@@ -1,61 +1,63 @@
-/// What a commit does for the tables although no event of its decision asks for it.
+/// Work that a commit does on the tables without an event that asks for it.
 package enum Upkeep: Hashable, Sendable {
-    /// Publishes what the clock and new catalogs brought the customer, and writes the customer's own row.
+    /// Publishes what the clock and new catalogs changed for the customer, and writes the customer's own
+    /// row.
     case publishing
-    /// The same, writes every row of the customer by the catalog of now, and forgets that these credits wait.
+    /// Does the same, writes every row of the customer by the current catalog, and removes these waiting
+    /// credits.
     case projecting(settled: [WaitingCredit])
-    /// Writes every row of a customer or a project, over existing ones.
+    /// Rewrites every row of a customer or a project.
     case mending
-    /// Notes that every customer of the project has rows by that version of its catalog.
+    /// Notes that the rows of all of the project's customers follow that version of its catalog.
     case concluding(catalogVersion: Int64)
 }
 
-/// A customer for whom something may have to be published, and since when.
+/// A customer for whom something may be due for publishing, and since when.
 package typealias DueCustomer = (stream: Stream, at: Instant)
 
-/// A project whose customers have rows by an older catalog.
+/// A project whose customers' rows follow an older catalog.
 package typealias OutdatedProject = (project: ProjectID, catalogVersion: Int64)
 
-/// How upkeep goes about its work.
+/// How fast upkeep works.
 package struct UpkeepPace: Sendable {
-    /// How many commands are sent together.
+    /// How many commands are sent at once.
     package let page: Int
-    /// How long a shard is waited for that another session has locked, in milliseconds.
+    /// How long to wait for a shard that another session has locked, in milliseconds.
     package let patience: Int64
-    /// Nothing is written once another instance has taken it over.
+    /// If another instance takes this lease over, nothing more is written.
     package let lease: Lease?
 
-    /// Of a service, which leaves the processors to reads in between, and in which no shard waits for another one.
+    /// For a service: leaves the processors to reads in between, and no shard waits for another.
     package static let service = UpkeepPace(page: 50, patience: 300, lease: nil)
 
-    /// Of a run that wants to come to its end, and that comes to each shard once.
+    /// For a run that should finish, and that visits each shard once.
     package static func run(_ lease: Lease?) -> UpkeepPace {
         UpkeepPace(page: 500, patience: 3000, lease: lease)
     }
 }
 
 extension Command {
-    /// Publishes what is due of a customer.
+    /// Publishes what is due for a customer.
     package static func publishing(_ stream: Stream) -> Command { keeping(stream, .publishing) }
 
-    /// Writes the rows of a customer or a project anew.
+    /// Rewrites the rows of a customer or a project.
     package static func mending(_ stream: Stream) -> Command { keeping(stream, .mending) }
 
-    /// Ends the projection of a project's customers by a version of its catalog.
+    /// Completes the projection of a project's customers to a version of its catalog.
     package static func concluding(_ outdated: OutdatedProject) -> Command {
         keeping(
             .ofProject(outdated.project), .concluding(catalogVersion: outdated.catalogVersion))
     }
 
-    /// Its events, if any, name causes of their own, so that it may be repeated at will.
+    /// Its events, if any, have causes of their own, so it may be repeated freely.
     private static func keeping(_ stream: Stream, _ upkeep: Upkeep) -> Command {
         Command(stream: stream, actor: .clock, cause: Cause(text: "upkeep", digest: [])) { _ in
             Decision([], for: stream.customer, upkeep)
         }
     }
 
-    /// Brings a customer to the catalog of now, and credits what waited for products that it knows. Nothing counts
-    /// twice when another instance does the same.
+    /// Brings a customer to the current catalog, and credits transactions that waited for products it now
+    /// knows. If another instance does the same, nothing counts twice.
     package static func projecting(_ stream: Stream, because cause: Cause) -> Command {
         var command = Command(stream: stream, actor: .catalog, cause: cause) { situation in
             let catalog = situation.project.catalog
@@ -67,7 +69,7 @@ extension Command {
         return command
     }
 
-    /// Closes the orders of a customer whose time is over.
+    /// Closes a customer's expired orders.
     package static func closingStaleOrders(
         of stream: Stream, because cause: Cause
     ) -> Command {
@@ -76,8 +78,8 @@ extension Command {
         }
     }
 
-    /// Brings the customer what waits under a token that is the customer's already. A row alone gives nothing: whose
-    /// the token is was proven before this is decided.
+    /// Gives the customer the purchases that wait under a token that is already the customer's. A row alone
+    /// gives nothing: the token's owner was proven before this is decided.
     package static func claimingWaiting(
         _ token: AccountToken, for stream: Stream, because cause: Cause
     ) -> Command {
@@ -86,8 +88,8 @@ extension Command {
 }
 
 extension Actor {
-    /// Who does what the clock brought.
+    /// The actor of changes that the clock causes.
     package static let clock = Actor(prefix: "deed:", random: "clock")
-    /// Who does what a new catalog brought.
+    /// The actor of changes that a new catalog causes.
     package static let catalog = Actor(prefix: "deed:", random: "catalog")
 }

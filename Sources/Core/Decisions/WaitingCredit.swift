@@ -1,4 +1,4 @@
-/// A transaction that was recorded while the catalog did not know its product, and that may add to a
+/// A transaction that was recorded before the catalog knew its product, and that may add to a
 /// balance once it does.
 package struct WaitingCredit: Hashable, Sendable {
     package let purchase: PurchaseID
@@ -15,8 +15,8 @@ package struct WaitingCredit: Hashable, Sendable {
 }
 
 extension CustomerState {
-    /// Whether a catalog that knows the product would bring the purchase anything: a credit that was not
-    /// given yet, or what any other kind of product unlocks.
+    /// Whether a catalog with the product would give the purchase anything: a credit that is still
+    /// missing, or what any other kind of product unlocks.
     package func awaits(_ key: ProductKey, with purchase: Purchase, by catalog: Catalog) -> Bool {
         guard case .consumable? = catalog.product(key)?.terms else { return true }
         return purchase.evidence.lazy.map(\.effective).contains { fact in
@@ -24,8 +24,8 @@ extension CustomerState {
         }
     }
 
-    /// Brings the balances to what those transactions are worth by a catalog that knows their products.
-    /// What was credited before stays as it is.
+    /// Brings the balances to what those transactions are worth, by a catalog that knows their
+    /// products. Earlier credits stay unchanged.
     package func settling(_ waiting: [WaitingCredit], by catalog: Catalog) -> [Event] {
         var history = History(of: self)
         for credit in waiting {

@@ -1,7 +1,7 @@
-/// An app whose evidence is taken.
+/// An app whose evidence is accepted.
 package struct TrustedApp: Hashable, Sendable {
     package let id: AppID
-    /// Apple's number of the app, compared if evidence names one.
+    /// Apple's numeric id of the app, compared if the evidence names one.
     package let appleID: Int64?
     package let environments: Set<Environment>
 
@@ -17,7 +17,7 @@ package struct TrustedApp: Hashable, Sendable {
 
 /// What a notification says about itself.
 package struct NotificationHead: Hashable, Sendable {
-    /// The same in every repetition of one notification.
+    /// The same in every repetition of a notification.
     package let id: String
     package let type: String
     package let subtype: String?
@@ -31,18 +31,18 @@ package struct NotificationHead: Hashable, Sendable {
     }
 }
 
-/// Evidence as it came; nothing in it is believed.
+/// Evidence as received; nothing in it is trusted yet.
 package struct RawEvidence: Hashable, Sendable {
-    /// The largest that is read at all.
+    /// The largest size that is read at all.
     package static let byteLimit = 4 << 20
 
     package let kind: EvidenceKind
     package let bytes: [UInt8]
-    /// How it came; for receipts and notifications what they are counts instead.
+    /// How it came; receipts and notifications are ranked by their kind instead.
     package let rank: Rank
-    /// SHA-256 of the bytes, where it was taken already and nothing is wrapped around them.
+    /// SHA-256 of the bytes, if already computed and nothing is wrapped around them.
     package let digest: [UInt8]?
-    /// The app that proven evidence with it names: a renewal info names none itself.
+    /// The app named by proven evidence that came with it: renewal info names no app itself.
     package var companion: AppID?
 
     package init(
@@ -55,15 +55,15 @@ package struct RawEvidence: Hashable, Sendable {
         self.digest = digest
     }
 
-    /// What its store knows an app by.
+    /// The store's key for an app.
     package func key(of app: AppID) -> AppKey { AppKey(store: kind.store, id: app) }
 }
 
-/// What evidence says about itself, unproven: enough to know whom to ask, and no more.
+/// What evidence says about itself, unproven: only enough to know whom to ask.
 package struct EvidenceHeading: Hashable, Sendable {
-    /// SHA-256 of the evidence, however it was wrapped.
+    /// SHA-256 of the evidence, regardless of its wrapping.
     package let digest: [UInt8]
-    /// The word of its kind: an item of the queue may be of one that this release does not know.
+    /// The word for its kind: a queued item may be of a kind that this release does not know.
     package let kind: String
     package let environment: Environment
     package let app: AppID
@@ -76,7 +76,7 @@ package struct EvidenceHeading: Hashable, Sendable {
     }
 }
 
-/// What evidence states, once it is proven that the store says so, of a trusted app.
+/// What evidence states, once it is proven to come from the store and to be for a trusted app.
 package struct ProvenEvidence: Hashable, Sendable {
     package let kind: EvidenceKind
     package let environment: Environment
@@ -84,7 +84,7 @@ package struct ProvenEvidence: Hashable, Sendable {
     package let facts: Facts
     /// Only notifications have one.
     package let notification: NotificationHead?
-    /// The evidence as it is kept.
+    /// The evidence in the form in which it is kept.
     package let record: EvidenceRecord
 
     package init(
@@ -100,19 +100,19 @@ package struct ProvenEvidence: Hashable, Sendable {
     }
 }
 
-/// Why evidence is not believed.
+/// Why evidence is refused.
 package struct RefusedEvidence: Error, Hashable, Sendable {
-    /// The stable name that programs compare.
+    /// The stable code that programs compare.
     package let code: String
     /// What is wrong with it, in one sentence.
     package let sentence: String
     package let cure: Cure
 
-    /// What may have the same bytes believed after all.
+    /// What may make the same bytes acceptable later.
     package enum Cure: Hashable, Sendable {
         case none
         case time
-        /// It is for none of the apps as they are set: an operator sets the app.
+        /// It matches none of the apps as configured: an operator has to change the app.
         case settingTheApp
     }
 
@@ -124,14 +124,14 @@ package struct RefusedEvidence: Error, Hashable, Sendable {
 }
 
 extension App {
-    /// The app as evidence is measured against it: that of either environment is taken.
+    /// The app as evidence is checked against it: evidence from either environment is accepted.
     package var trusted: TrustedApp {
         TrustedApp(id: key.id, appleID: appleID)
     }
 }
 
 extension [UInt8] {
-    /// As lower-case hexadecimal digits, the way that digests are written.
+    /// Lower-case hexadecimal digits, as digests are written.
     package var hexDigits: String {
         let digits = Array("0123456789abcdef".utf8)
         var text: [UInt8] = []

@@ -1,31 +1,31 @@
-/// A form in which a store hands out what it states. Each store's adapter declares its own.
+/// A form in which a store issues its statements. Each store's adapter declares its own.
 package struct EvidenceKind: Hashable, Sendable {
     package enum Content: Sendable {
         case purchases
-        /// That an app was installed; it names no purchase and no customer.
+        /// Proof that an app was installed; it names no purchase and no customer.
         case installation
-        /// What a store tells by itself.
+        /// What a store reports on its own initiative.
         case news
     }
 
-    /// What makes evidence of the kind count.
+    /// What makes evidence of this kind valid.
     package enum Proof: Sendable {
-        /// That the store signed it.
+        /// The store's signature.
         case signature
-        /// The same, or the store's word, as the app is set.
+        /// The signature or the store's word, as the app is configured.
         case signatureOrWord
-        /// The store's word alone: what is handed in names what it is to be asked for.
+        /// Only the store's word: the evidence names what the store is to be asked about.
         case word
-        /// That our own client fetched it. Nothing that is handed in counts.
+        /// A download by our own client. Submitted evidence of this kind never counts.
         case connection
     }
 
     package let store: Store
-    /// Its name in the database and in answers, which no other kind of any store has.
+    /// Its name in the database and in answers, unique among the kinds of all stores.
     package let word: String
     package let content: Content
     package let proof: Proof
-    /// Whether it says itself which app it is for. Otherwise it counts together with a transaction.
+    /// Whether it names its app. Otherwise it counts only together with a transaction.
     package let namesApp: Bool
 
     package init(
@@ -39,7 +39,7 @@ package struct EvidenceKind: Hashable, Sendable {
         self.namesApp = namesApp
     }
 
-    /// Whether the store is asked about it, for an app that leaves its receipts to this judge.
+    /// Whether the store must be asked about it, for an app that leaves its receipts to this judge.
     package func isForStore(_ judge: ReceiptJudge) -> Bool {
         proof == .word || proof == .signatureOrWord && judge == .store
     }

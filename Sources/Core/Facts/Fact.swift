@@ -1,4 +1,4 @@
-/// What kind of thing a purchase is.
+/// The kind of a purchase.
 package enum ProductKind: String, Hashable, Sendable, CaseIterable {
     case consumable
     case nonConsumable = "non_consumable"
@@ -6,7 +6,7 @@ package enum ProductKind: String, Hashable, Sendable, CaseIterable {
     case autoRenewable = "auto_renewable"
 }
 
-/// Which evidence to believe where the time of signing does not decide; higher wins.
+/// Which evidence to believe if the time of signing does not decide; the higher rank wins.
 package enum Rank: Int64, Hashable, Comparable, Sendable, CaseIterable {
     case offlineReceipt = 1
     case verifyReceiptReply = 2
@@ -28,7 +28,7 @@ package enum Rank: Int64, Hashable, Comparable, Sendable, CaseIterable {
     }
 }
 
-/// The purchase that a fact belongs to: all that shares one original transaction.
+/// The purchase that a fact belongs to: everything that shares one original transaction.
 package struct PurchaseID: Hashable, Comparable, Sendable, CustomStringConvertible {
     package let store: Store
     package let original: TransactionID
@@ -63,9 +63,9 @@ package struct TransactionFact: Hashable, Sendable {
     package var transaction: TransactionID
     package var original: TransactionID
     package var product: ProductID
-    /// Some legacy evidence does not tell the kind; the catalog does.
+    /// Some legacy evidence does not name the kind; the catalog does.
     package var kind: ProductKind?
-    /// What the store calls a kind that this release does not know; the catalog tells what it is.
+    /// The store's word for a kind that this release does not know; the catalog says what it is.
     package var unknownKind: StoreWord?
     package var purchased: Instant
     package var originallyPurchased: Instant?
@@ -80,13 +80,13 @@ package struct TransactionFact: Hashable, Sendable {
     package var price: Price?
     /// The store's name for the subscription group.
     package var group: String?
-    /// The store's name for one period of a subscription, the same in all evidence of it.
+    /// The store's name for one period of a subscription, the same in all evidence of the period.
     package var lineItem: String?
-    /// The purchase that this one goes on from, where a bundle or a move gave it a name of its own.
+    /// The purchase that this one continues, if a bundle or a move gave it a new name.
     package var previousOriginal: TransactionID?
-    /// Where the period stands in a commitment to several of them.
+    /// The period's position in a commitment to several periods.
     package var commitment: Commitment?
-    /// What was sold, where the product only stands for it.
+    /// The items sold, if the product only stands for them.
     package var items: [SoldItem]
     package var signedAt: Instant
     package var rank: Rank
@@ -113,7 +113,7 @@ package struct TransactionFact: Hashable, Sendable {
 
     package var purchase: PurchaseID { PurchaseID(store: store, original: original) }
 
-    /// The purchase that this one goes on from.
+    /// The purchase that this one continues.
     package var previous: PurchaseID? {
         previousOriginal.map { PurchaseID(store: store, original: $0) }
     }
@@ -135,7 +135,7 @@ package struct RenewalFact: Hashable, Sendable {
     package var renewsAt: Instant?
     package var offer: Offer?
     package var accountToken: String?
-    /// Whether another commitment follows when the present one is over.
+    /// Whether another commitment follows the present one.
     package var willCommitAgain: Bool?
     package var signedAt: Instant
     package var rank: Rank
@@ -157,7 +157,7 @@ package struct RenewalFact: Hashable, Sendable {
     package var purchase: PurchaseID { PurchaseID(store: store, original: original) }
 }
 
-/// What verified evidence states about the app itself: who first installed which version when.
+/// What verified evidence states about the app itself: who first installed which version, and when.
 package struct AppFact: Hashable, Sendable {
     package var store: Store
     package var environment: Environment
@@ -182,7 +182,7 @@ package struct AppFact: Hashable, Sendable {
     }
 }
 
-/// All that one piece of verified evidence states.
+/// Everything that one piece of verified evidence states.
 package struct Facts: Hashable, Sendable {
     package var transactions: [TransactionFact] = []
     package var renewals: [RenewalFact] = []
@@ -216,7 +216,7 @@ package struct Revocation: Hashable, Sendable {
     }
 }
 
-/// The terms under which a period was sold, where they differ from the usual ones.
+/// The terms of a period, if they differ from the usual ones.
 package struct Offer: Hashable, Sendable {
     package enum Kind: Hashable, Sendable {
         case introductory
@@ -243,10 +243,10 @@ package struct Offer: Hashable, Sendable {
     }
 }
 
-/// One of the things that a transaction sold under a product that stands for all of them.
+/// One of the items that a transaction sold under a product that stands for all of them.
 package struct SoldItem: Hashable, Sendable {
     package let product: ProductID
-    /// When it was taken back, alone or with the others.
+    /// When it was revoked, alone or with the others.
     package let revokedAt: Instant?
 
     package init(_ product: ProductID, revokedAt: Instant? = nil) {
@@ -255,12 +255,12 @@ package struct SoldItem: Hashable, Sendable {
     }
 }
 
-/// A promise to pay for several periods in a row, each when it begins. Access follows the periods.
+/// A promise to pay for several periods in a row, each at its start. Access follows the periods.
 package struct Commitment: Hashable, Sendable {
     /// Counted from 1.
     package let period: Int64
     package let periods: Int64
-    /// When the last of them ends, unless a payment is late.
+    /// When the last period ends, unless a payment is late.
     package let ends: Instant
 
     package init(period: Int64, periods: Int64, ends: Instant) {

@@ -1,11 +1,12 @@
-/// What is known about the signer of evidence before any of it is proven: what it will cost to find out.
+/// What is known about the signer of evidence before any of it is proven, which tells how costly the
+/// proof will be.
 package enum SignerStanding: Hashable, Sendable {
-    /// A signature of the same certificates was genuine lately; one more costs one look.
+    /// A signature by the same certificates was recently genuine; another one costs one check.
     case believed
-    /// The certificates were refused lately.
+    /// The certificates were recently refused.
     case refused(RefusedEvidence)
-    /// These certificates were not followed lately.
+    /// The certificates were not checked recently.
     case unknown
-    /// Nothing names a signer.
+    /// The evidence names no signer.
     case missing
 }

@@ -1,5 +1,5 @@
-/// Xcode numbers transactions from 0 on each developer's machine, and again after each reset. So what it
-/// sold is named with who signed it and when it was bought: `xcode-1a2b3c4d-1697679936-2`.
+/// Xcode numbers transactions from 0 on each developer's machine, and again after each reset. So the ids
+/// of its transactions include the signer and the time of purchase: `xcode-1a2b3c4d-1697679936-2`.
 extension Identifier<TransactionKind> {
     fileprivate static var xcodePrefix: String { "xcode-" }
 
@@ -9,17 +9,17 @@ extension Identifier<TransactionKind> {
         try self.init("\(TransactionID.xcodePrefix)\(signer)-\(second)-\(number)")
     }
 
-    /// Whether a developer's machine made it. The store's own names are numbers.
+    /// Whether a developer's machine made it. The store's own ids are numbers.
     package var isOfXcode: Bool { text.hasPrefix(TransactionID.xcodePrefix) }
 
-    /// As the app on the device knows it.
+    /// The id as the app on the device knows it.
     package var onDevice: String {
         isOfXcode
             ? String(text.split(separator: "-", maxSplits: 3).last ?? "") : text
     }
 }
 
-/// Xcode gives each developer's machine the account "0", so it is named with who signed it:
+/// Xcode gives each developer's machine the account "0", so the id includes the signer:
 /// `xcode-1a2b3c4d-0`.
 extension Identifier<AppTransactionKind> {
     package init(

@@ -1,7 +1,7 @@
 /// How much waits in the queue.
 package struct IntakeCounts: Hashable, Sendable {
     package var waiting: Int64 = 0
-    /// Pieces that were tried so often that an operator should look.
+    /// Pieces tried so often that an operator should look.
     package var alarming: Int64 = 0
     /// When the oldest waiting piece was added.
     package var oldest: Instant?

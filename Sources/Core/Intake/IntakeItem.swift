@@ -1,13 +1,13 @@
 package enum IntakeKind {}
 package typealias IntakeID = Identifier<IntakeKind>
 
-/// The wish to have evidence recorded once it can be judged.
+/// A request to record evidence once it can be judged.
 package struct IntakeWish: Hashable, Sendable {
-    /// Who brings the evidence, and what for.
+    /// Who sent the evidence, and for what purpose.
     package enum Purpose: Hashable, Sendable {
         case submit(CustomerID)
         case restore(CustomerID)
-        /// The store brought it, which knows no customers.
+        /// The store sent it; it knows no customers.
         case notification
 
         package enum Word: String, Sendable {
@@ -33,9 +33,9 @@ package struct IntakeWish: Hashable, Sendable {
     }
     package let project: ProjectID
     package let purpose: Purpose
-    /// An order of the customer that the evidence is to fulfil.
+    /// The customer's order that the evidence should fulfil.
     package let order: OrderID?
-    /// What the evidence says of itself; the environment tells where to ask first.
+    /// What the evidence says about itself; its environment shows where to ask first.
     package let heading: EvidenceHeading
 
     package init(
@@ -48,16 +48,16 @@ package struct IntakeWish: Hashable, Sendable {
     }
 }
 
-/// Evidence in the queue, and what became of it.
+/// Evidence in the queue, and its fate.
 package struct IntakeItem: Hashable, Sendable {
     package enum State: Hashable, Sendable {
         /// It could not be judged so far, for this reason.
         case waiting(IntakeReason?, nextTry: Instant)
         case believed([IntakeResult])
         case refused(IntakeReason)
-        /// A person took care of it in another way.
+        /// A person resolved it in another way.
         case settled(AdminAct)
-        /// A person decided that nothing is to come of it.
+        /// A person decided to ignore it.
         case dropped(AdminAct)
     }
     package let id: IntakeID
@@ -65,11 +65,11 @@ package struct IntakeItem: Hashable, Sendable {
     package let addedAt: Instant
     package private(set) var changedAt: Instant
     package private(set) var state: State
-    /// How often a try to judge it began since it was added, or since it was retried by hand.
+    /// How many attempts to judge it have begun since it was added, or since the last manual retry.
     package private(set) var tries: Int64
-    /// The admin who last had it judged again by hand, and why.
+    /// The admin who last requested a retry, and why.
     package private(set) var retriedBy: AdminAct?
-    /// Grows with every change, so that no writer overwrites the change of another.
+    /// Increases with every change, so that no writer overwrites another's change.
     package let revision: Int64
 
     package init(
@@ -86,7 +86,7 @@ package struct IntakeItem: Hashable, Sendable {
         self.revision = revision
     }
 
-    /// An item that is due immediately.
+    /// A new item, due immediately.
     package init(_ id: IntakeID, _ wish: IntakeWish, now: Instant) {
         self.init(
             id: id, wish: wish, state: .waiting(nil, nextTry: now), tries: 0, retriedBy: nil,
@@ -94,7 +94,7 @@ package struct IntakeItem: Hashable, Sendable {
     }
 }
 
-/// An item that a worker has taken to judge it, with the evidence itself.
+/// An item that a worker has taken for judging, with its evidence.
 package struct TakenIntake: Hashable, Sendable {
     package let item: IntakeItem
     package let bytes: [UInt8]
@@ -105,13 +105,13 @@ package struct TakenIntake: Hashable, Sendable {
     }
 }
 
-/// What of the queue is left alone, because enough workers ask stores.
+/// The part of the queue to leave alone because enough workers are asking stores.
 package struct BusyStores: Sendable {
     /// The kinds that a store may have to judge.
     package let kinds: [EvidenceKind]
-    /// The apps of which enough is being judged.
+    /// The apps of which enough evidence is being judged.
     package let apps: [AppID]
-    /// Whether enough is being judged of all apps together.
+    /// Whether enough evidence is being judged over all apps.
     package let isFull: Bool
 
     package init(kinds: [EvidenceKind] = [], apps: [AppID] = [], isFull: Bool = false) {
@@ -121,9 +121,9 @@ package struct BusyStores: Sendable {
     }
 }
 
-/// Why evidence waits, or is not believed.
+/// Why evidence waits or was refused.
 package struct IntakeReason: Hashable, Sendable {
-    /// The stable name that programs compare.
+    /// The stable code that programs compare.
     package let code: String
     package let sentence: String
 
@@ -137,17 +137,17 @@ package struct IntakeReason: Hashable, Sendable {
     }
 }
 
-/// What came of evidence for one purchase that it states something about, or for the app itself.
+/// The result of evidence for one of its purchases, or for the app itself.
 package struct IntakeResult: Hashable, Sendable {
     package let purchase: String?
     package let transaction: String?
     /// As in the answer to a submission.
     package let outcome: String
-    /// The order that support settled before.
+    /// The order that support had already settled.
     package let order: String?
-    /// Why it was refused, where it was.
+    /// Why it was refused, if it was.
     package let reason: IntakeReason?
-    /// The product that the catalog did not know, where that was so.
+    /// The product that the catalog did not know, if any.
     package let unknownProduct: String?
 
     package init(
@@ -163,7 +163,7 @@ package struct IntakeResult: Hashable, Sendable {
     }
 }
 
-/// Who decided something by hand, and why.
+/// Who made a decision by hand, and why.
 package struct AdminAct: Hashable, Sendable {
     package let actor: Actor
     package let reason: Reason
@@ -201,7 +201,7 @@ extension IntakeItem {
         if case .waiting(_, let nextTry) = state { nextTry } else { nil }
     }
 
-    /// Why it waits, or was refused.
+    /// Why it waits or was refused.
     package var reason: IntakeReason? {
         switch state {
         case .waiting(let reason, _): reason
@@ -210,14 +210,14 @@ extension IntakeItem {
         }
     }
 
-    /// With the revision that it had before it became what it is: to make it that again changes nothing.
+    /// The item with its previous revision, so that repeating a change has no effect.
     package var unrevised: IntakeItem {
         IntakeItem(
             id: id, wish: wish, state: state, tries: tries, retriedBy: retriedBy, addedAt: addedAt,
             changedAt: changedAt, revision: revision - 1)
     }
 
-    /// What a person decided about it last.
+    /// A person's last decision about it.
     package var act: AdminAct? {
         switch state {
         case .settled(let act), .dropped(let act): act
@@ -225,7 +225,7 @@ extension IntakeItem {
         }
     }
 
-    /// The item after it was judged once.
+    /// The item after one attempt to judge it.
     package func judged(
         _ judgement: Judgement<[IntakeResult], Postponement>, now: Instant, jitter: UInt16
     ) -> IntakeItem {
@@ -244,12 +244,12 @@ extension IntakeItem {
         return item
     }
 
-    /// The item settled by hand: a person solved it in another way.
+    /// The item settled by hand: a person resolved it in another way.
     package func settled(by act: AdminAct, now: Instant) throws(Refusal) -> IntakeItem {
         try ended(.settled(act), now: now)
     }
 
-    /// The item dropped by hand: nothing comes of it.
+    /// The item dropped by hand: nothing follows from it.
     package func dropped(by act: AdminAct, now: Instant) throws(Refusal) -> IntakeItem {
         try ended(.dropped(act), now: now)
     }
@@ -265,7 +265,7 @@ extension IntakeItem {
         return item
     }
 
-    /// The item due immediately, as if it had just come. What is believed is recorded, and stays so.
+    /// The item due immediately, like a new one. Evidence that was believed stays recorded.
     package func retried(by act: AdminAct, now: Instant) throws(Refusal) -> IntakeItem {
         if case .believed = state { throw .intakeEnded(id, .believed) }
         var item = self

@@ -1,5 +1,5 @@
-/// What comes of judging evidence: what follows where it is believed, why it never will be, or what it waits
-/// for where it cannot be told yet.
+/// The result of judging evidence: what follows if it is believed, why it is refused for good, or what it
+/// waits for.
 package enum Judgement<Belief, Wait> {
     case believed(Belief)
     case refused(RefusedEvidence)
@@ -14,14 +14,14 @@ extension Judgement {
     package var belief: Belief? { if case .believed(let belief) = self { belief } else { nil } }
 }
 
-/// Why evidence is to be judged again, and not before an instant, where one is named.
+/// Why evidence must be judged again, and the earliest instant for it, if one is named.
 package struct Postponement: Hashable, Sendable {
     package let reason: IntakeReason
     package let until: Instant?
 }
 
 extension Judgement<ProvenEvidence, Postponement> {
-    /// What comes of proving it.
+    /// The result of proving the evidence.
     package init(proving prove: () throws(RefusedEvidence) -> ProvenEvidence) {
         do throws(RefusedEvidence) {
             self = .believed(try prove())

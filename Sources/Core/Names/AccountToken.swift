@@ -1,7 +1,7 @@
-/// A UUID that a client gives to the store's purchase call and that the store's facts bring back: it
-/// tells whose purchase they are about.
+/// A UUID that a client gives to the store's purchase call and that the store's facts carry: it
+/// shows whose purchase they are about.
 package struct AccountToken: Hashable, Sendable, CustomStringConvertible {
-    /// In lower-case, whichever case it came in.
+    /// In lower case, whatever case it came in.
     package let text: String
 
     /// `nil` unless the text is a UUID.
@@ -21,11 +21,11 @@ package struct AccountToken: Hashable, Sendable, CustomStringConvertible {
 
     private static let dashes: Set<Int> = [8, 13, 18, 23]
 
-    /// The random UUID that 16 random bytes make.
+    /// Makes a random UUID of 16 random bytes.
     package init(random bytes: [UInt8]) {
         precondition(bytes.count == 16, "a UUID is made of 16 bytes")
         var bytes = bytes
-        // Version 4, variant 1, as RFC 9562 wants of a random one.
+        // Version 4, variant 1, as RFC 9562 requires of a random UUID.
         bytes[6] = bytes[6] & 0x0F | 0x40
         bytes[8] = bytes[8] & 0x3F | 0x80
         var digits: [UInt8] = []

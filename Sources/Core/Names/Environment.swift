@@ -1,9 +1,10 @@
-/// The two worlds that never meet: part of every key.
+/// The two worlds that never meet; every key includes one.
 package enum Environment: String, Hashable, Sendable, CaseIterable {
     case production
     case sandbox
 
-    /// Not by the name, which takes several times as long: it is part of nearly every key.
+    /// Hashing the name would take several times as long, and nearly every key includes an
+    /// environment.
     package func hash(into hasher: inout Hasher) {
         switch self {
         case .production: hasher.combine(0 as UInt8)
@@ -19,6 +20,6 @@ package enum Store: String, Hashable, Sendable, CaseIterable {
     /// Deed itself: rights that an admin gave.
     case deed
 
-    /// The one that is meant where none is named.
+    /// The store that is meant when none is named.
     package static let unnamed = Store.apple
 }

@@ -1,6 +1,6 @@
 /// A name that someone else chose: 1 to 256 bytes of printable UTF-8.
 ///
-/// What the log holds is read by that alone. A new one also has to be in its `ProperForm`.
+/// Names in the log need only meet these rules. A new name must also be in its `ProperForm`.
 ///
 /// Two identifiers are the same when their bytes are. Swift's own string comparison also equates
 /// different spellings of an accented letter, which PostgreSQL and the callers tell apart.
@@ -40,7 +40,7 @@ package struct Identifier<Kind>: Hashable, Comparable, Sendable, CustomStringCon
 
     package var description: String { text }
 
-    /// The last eight bytes, or all of them where there are fewer, as a number.
+    /// The last eight bytes, or all of them if there are fewer, as a number.
     var tail: UInt64 {
         let bytes = text.utf8.span
         var number: UInt64 = 0
@@ -52,13 +52,13 @@ package struct Identifier<Kind>: Hashable, Comparable, Sendable, CustomStringCon
 }
 
 extension Span<UInt8> {
-    /// Whether it is printable ASCII and nothing else.
+    /// Whether it consists only of printable ASCII.
     var isPlain: Bool {
         for place in indices where !(0x20..<0x7F).contains(self[place]) { return false }
         return true
     }
 
-    /// How many bytes both begin with.
+    /// The length of the common prefix in bytes.
     fileprivate func commonPrefix(with other: Span<UInt8>) -> Int {
         let limit = Swift.min(count, other.count)
         var place = 0
@@ -106,7 +106,7 @@ package struct InvalidIdentifier: Error, Hashable, CustomStringConvertible {
 }
 
 extension Unicode.Scalar {
-    /// Everything but controls, line and paragraph separators and code points without a meaning.
+    /// Everything but control characters, line and paragraph separators and unassigned code points.
     var isPrintable: Bool {
         if isASCII { return (0x20..<0x7F).contains(value) }
         switch properties.generalCategory {
@@ -133,16 +133,17 @@ package enum ReconciliationKind {}
 package enum AcceptanceKind {}
 
 package typealias ProjectID = Identifier<ProjectKind>
-/// The opaque name that a back end gave to a person.
+/// The opaque name that a back end gave a person.
 package typealias CustomerID = Identifier<CustomerKind>
-/// Apple's bundle id, Google's package name.
+/// Apple's bundle id or Google's package name.
 package typealias AppID = Identifier<AppKind>
 package typealias EntitlementID = Identifier<EntitlementKind>
 package typealias ProductID = Identifier<ProductIDKind>
 package typealias CurrencyID = Identifier<CurrencyKind>
 /// A store's name for a transaction; the original one names the purchase.
 package typealias TransactionID = Identifier<TransactionKind>
-/// A store's name for one account's copy of one app: the same in all that the account buys in it.
+/// A store's name for one account's copy of one app: the same for everything that the account buys
+/// in it.
 package typealias AppTransactionID = Identifier<AppTransactionKind>
 /// A store's name for one piece of news, the same for every repetition.
 package typealias NewsID = Identifier<NewsKind>
@@ -154,15 +155,15 @@ package typealias AcceptanceID = Identifier<AcceptanceKind>
 package enum ReasonKind {}
 package enum TicketKind {}
 package enum ActorKind {}
-/// Why an admin acted, in the admin's words.
+/// Why an admin acted, in the admin's own words.
 package typealias Reason = Identifier<ReasonKind>
-/// The support case that an admin's act belongs to.
+/// The support case of an admin's action.
 package typealias Ticket = Identifier<TicketKind>
 /// Who caused an event: `key:<id>`, `cli:<login name>`, or a part of Deed itself.
 package typealias Actor = Identifier<ActorKind>
 
 extension Identifier {
-    /// A name that Deed makes up: letters and digits behind a prefix that tells what it names.
+    /// A name that Deed makes up: a prefix that shows what it names, then letters and digits.
     package init(prefix: StaticString, random: String) {
         precondition(
             random.utf8.count < 200 && random.unicodeScalars.allSatisfy(\.isPrintable),

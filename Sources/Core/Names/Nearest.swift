@@ -1,7 +1,7 @@
-/// The name that takes the fewest changes to become the text; the first of several, `nil` where each
-/// takes more than a third of the longer one's length.
+/// The name that needs the fewest changes to become the text; the first of several equals. `nil` if
+/// each needs more changes than a third of the longer text's length.
 ///
-/// Only the beginnings of long names are compared: all commands of a batch wait for this.
+/// Compares only the beginnings of long names: all commands of a batch wait for this.
 package func nearest(to text: String, among names: [String]) -> String? {
     let wanted = text.utf8.prefix(comparedBytes).map(\.self)
     var best: (name: String, distance: Int)?
@@ -17,8 +17,8 @@ package func nearest(to text: String, among names: [String]) -> String? {
 
 private let comparedBytes = 64
 
-/// How many bytes have to be added, removed, changed or swapped with their neighbour to make one text of
-/// the other; `nil` when they are more than the limit.
+/// The number of bytes to add, remove, change or swap with their neighbour to turn one text into the
+/// other; `nil` if it is above the limit.
 private func distance(_ one: [UInt8], _ other: [UInt8], limit: Int) -> Int? {
     if abs(one.count - other.count) > limit { return nil }
     var before: [Int] = []

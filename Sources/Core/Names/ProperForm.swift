@@ -1,9 +1,9 @@
-/// Why two people could take an id for another one: it holds what is not seen, or it is one of several
-/// spellings of the same text.
+/// Why two people could confuse an id with another one: it has invisible characters, or it is one of
+/// several spellings of the same text.
 package enum ImproperForm: Hashable, Sendable, CustomStringConvertible {
-    /// A character that is not seen, looks like a space, or turns the direction of the text around it.
+    /// A character that is invisible, looks like a space, or changes the direction of the text around it.
     case invisible(Unicode.Scalar)
-    /// One that Unicode gives no meaning, as far as this release knows.
+    /// A character to which this release's Unicode gives no meaning.
     case unassigned(Unicode.Scalar)
     case notNormal
 
@@ -36,37 +36,37 @@ package enum ImproperForm: Hashable, Sendable, CustomStringConvertible {
 }
 
 extension Identifier {
-    /// What keeps it from being a new id, if anything does.
+    /// What prevents it from being a new id, if anything does.
     package var improperForm: ImproperForm? { ImproperForm(of: text) }
 
-    /// A new id: besides what any has to be, it is in its proper form. Reasons are prose, in which
-    /// any script may need its joiners.
+    /// A new id: besides the usual rules, it must be in its proper form. Reasons are prose, in
+    /// which any script may need its joiners.
     package init(new text: String) throws(InvalidIdentifier) {
         try self.init(text)
         if Kind.self == ReasonKind.self { return }
         if let improperForm { throw InvalidIdentifier(reason: .improper(improperForm)) }
     }
 
-    /// Throws unless it is in its proper form: it would be the first of its name.
+    /// Throws unless it is in its proper form, as the first use of a name must be.
     func requireProperForm() throws(Refusal) {
         if let improperForm { throw .idImproper(visible(text), improperForm) }
     }
 }
 
 extension Catalog {
-    /// Throws where the catalog does not know the entitlement and it could be taken for another one.
+    /// Throws if the catalog does not know the entitlement and its id could be confused with another.
     package func requireProperForm(of entitlement: EntitlementID) throws(Refusal) {
         if entitlement.improperForm == nil || entitlements.contains(entitlement) { return }
         try entitlement.requireProperForm()
     }
 
-    /// The same for a currency.
+    /// Throws likewise for a currency.
     package func requireProperForm(of currency: CurrencyID) throws(Refusal) {
         if currency.improperForm == nil || currencies.contains(currency) { return }
         try currency.requireProperForm()
     }
 
-    /// Throws where it has an id that the one before it had not and that could be taken for another.
+    /// Throws if it has an id that the previous catalog lacked and that could be confused with another.
     func requireProperForms(after old: Catalog) throws(Refusal) {
         for id in entitlements { try old.requireProperForm(of: id) }
         for id in currencies { try old.requireProperForm(of: id) }
@@ -77,7 +77,7 @@ extension Catalog {
 }
 
 extension Situation {
-    /// Throws where the decision would make a customer whose id could be taken for another one.
+    /// Throws if the decision would create a customer whose id could be confused with another.
     func requireProperForm(of decision: Decision) throws(Refusal) {
         for part in decision.parts where !part.customer.isReserved && !part.events.isEmpty {
             if part.customer.improperForm == nil || customer(part.customer).version > 0
@@ -90,7 +90,7 @@ extension Situation {
     }
 }
 
-/// The text with the names of what is not seen in it, or not seen apart.
+/// The text with its invisible or indistinguishable characters replaced by their names.
 package func visible(_ text: String) -> String {
     text.unicodeScalars.reduce(into: "") { shown, scalar in
         switch scalar.properties.generalCategory {
@@ -111,12 +111,12 @@ extension Unicode.Scalar {
         switch properties.generalCategory {
         case .format: true
         case .spaceSeparator: self != " "
-        // The Braille pattern without dots is a symbol to Unicode, and blank to people.
+        // Unicode counts the blank Braille pattern as a symbol, but people see nothing.
         default: value == 0x2800 || properties.isDefaultIgnorableCodePoint
         }
     }
 
-    /// As in `U+202E`.
+    /// Such as `U+202E`.
     package var codePoint: String {
         let digits = String(value, radix: 16, uppercase: true)
         return "U+" + String(repeating: "0", count: max(0, 4 - digits.utf8.count)) + digits

@@ -1,4 +1,4 @@
-/// Whose sequence of events: one customer of one project in one environment.
+/// Identifies a sequence of events: one customer of one project in one environment.
 package struct Stream: Hashable, Sendable {
     package let project: ProjectID
     package let environment: Environment
@@ -13,29 +13,29 @@ package struct Stream: Hashable, Sendable {
         shard = Shard(of: project, environment, customer)
     }
 
-    /// Of two streams the customers differ mostly, and first of all their shards.
+    /// Two streams usually differ in their customers, and first of all in their shards.
     package static func == (one: Stream, other: Stream) -> Bool {
         one.shard == other.shard && one.customer == other.customer
             && one.environment == other.environment && one.project == other.project
     }
 
-    /// Of all parts, the customer is the one that tells streams apart.
+    /// The customer distinguishes streams best.
     package func hash(into hasher: inout Hasher) {
         hasher.combine(customer)
         hasher.combine(shard.number)
     }
 
-    /// The project's own stream, for what concerns the project and none of its customers.
+    /// The project's own stream, for what concerns the project as a whole.
     package static func ofProject(_ project: ProjectID) -> Stream {
         Stream(project: project, environment: .production, customer: .ofProject)
     }
 
-    /// The same customer's stream in the other world.
+    /// The same customer's stream in the sandbox.
     package var inSandbox: Stream {
         Stream(project: project, environment: .sandbox, customer: customer)
     }
 
-    /// The same customer in the environment that this is not.
+    /// The same customer in the other environment.
     package var inOtherEnvironment: Stream {
         environment == .production ? inSandbox : inProduction
     }
@@ -50,22 +50,20 @@ package struct Stream: Hashable, Sendable {
 extension CustomerID {
     fileprivate static let ofProject = CustomerID(known: "$project/")
 
-    /// Who keeps a purchase until a customer claims it.
+    /// The reserved customer that keeps a purchase until a customer claims it.
     package static func unclaimed(_ purchase: PurchaseID) -> CustomerID {
         CustomerID(known: "$unclaimed/\(purchase)")
     }
 
-    /// The stream that records which customers an account of a store has, and what concerns it while none is
-    /// known.
+    /// The stream that records a store account's customers, and news about the account while it has none.
     package static func unclaimed(_ account: AppTransactionID) -> CustomerID {
         CustomerID(known: "$unclaimed/app:\(account)")
     }
 
-    /// In whose stream a command about no customer and no purchase is decided: nothing ever happens
-    /// there.
+    /// The stream for commands about no customer and no purchase: it never has events.
     package static let noCustomer = CustomerID(known: "$unclaimed/")
 
-    /// Names that Deed keeps for streams of its own; no back end may choose one.
+    /// Reserved for Deed's own streams; no back end may choose such a name.
     package var isReserved: Bool {
         text.utf8.first == UInt8(ascii: "$")
             && (text.utf8.starts(with: "$project/".utf8)
@@ -73,7 +71,7 @@ extension CustomerID {
     }
 }
 
-/// One of the 64 parts into which customers are divided; each has its own dense positions.
+/// One of the 64 parts into which customers are divided; each has its own gapless positions.
 package struct Shard: Hashable, Comparable, Sendable {
     package static let count = 64
     package static let all = (0..<Int16(count)).map(Shard.init(number:))
@@ -98,7 +96,7 @@ package struct Shard: Hashable, Comparable, Sendable {
     package static func < (one: Shard, other: Shard) -> Bool { one.number < other.number }
 }
 
-/// A place in a shard: a reader that has seen it has seen all before it. Written `17:48213`.
+/// A place in a shard: a reader that has seen it has seen everything before it. Written `17:48213`.
 package struct Position: Hashable, Sendable, CustomStringConvertible {
     package let shard: Shard
     package let sequence: Int64
@@ -120,7 +118,7 @@ package struct Position: Hashable, Sendable, CustomStringConvertible {
     }
 
     package var description: String {
-        // Every answer says it: two texts of numbers put together would take several times as long.
+        // Every answer contains it, and joining two number texts would take several times as long.
         var text = InlineArray<24, UInt8>(repeating: 0)
         var start = text.count
         func prepend(_ byte: UInt8) {

@@ -1,12 +1,12 @@
-/// One store listing of a project, and how its purchases are taken.
+/// One store listing of a project, and how purchases in it are handled.
 package struct App: Hashable, Sendable {
     /// How many customers may be listed for the sandbox.
     package static let listedCustomerLimit = 1000
-    /// JSON readers keep numbers up to here exact.
+    /// JSON readers represent integers up to this limit exactly.
     package static let appleIDs: ClosedRange<Int64> = 1...(1 << 53) - 1
 
     package let key: AppKey
-    /// The number of the app on the store's own pages and interfaces.
+    /// The app's number on the store's own pages and interfaces.
     package var appleID: Int64?
     package var sandboxAccess: SandboxAccess
     package var receipts: ReceiptJudge
@@ -22,10 +22,10 @@ package struct App: Hashable, Sendable {
     }
 }
 
-/// What a store knows an app by.
+/// The store's key for an app.
 package struct AppKey: Hashable, Comparable, Sendable {
     package let store: Store
-    /// Apple's bundle id, Google's package name.
+    /// Apple's bundle id or Google's package name.
     package let id: AppID
 
     package init(store: Store, id: AppID) {
@@ -41,7 +41,7 @@ package struct AppKey: Hashable, Comparable, Sendable {
 /// Whose sandbox purchases of an app count in production answers.
 package enum SandboxAccess: Hashable, Sendable {
     case none
-    /// Those of some customers, such as testers and the store's reviewers.
+    /// The purchases of some customers, such as testers and the store's reviewers.
     case listed(Set<CustomerID>)
     case all
 
@@ -58,6 +58,6 @@ package enum SandboxAccess: Hashable, Sendable {
 package enum ReceiptJudge: String, Hashable, Sendable, CaseIterable {
     /// Deed, by the signature alone.
     case local
-    /// The store, which is sent each receipt and knows of refunds and renewals since.
+    /// The store: it is sent each receipt and knows of later refunds and renewals.
     case store
 }

@@ -1,4 +1,4 @@
-/// What the operator lets keys of a project add to it.
+/// The apps that the operator lets the project's keys add.
 package struct AppAllowances: Hashable, Sendable {
     /// How many apps may be named.
     package static let countLimit = 1000

@@ -9,7 +9,7 @@ package struct ListedProject: Hashable, Sendable {
     }
 }
 
-/// An app and the project that has it, whichever that is.
+/// An app and the project that owns it.
 package struct ListedApp: Hashable, Sendable {
     package let app: AppKey
     package let project: ProjectID
@@ -29,17 +29,17 @@ package struct ListedApp: Hashable, Sendable {
         self.countsSandbox = countsSandbox
     }
 
-    /// As evidence is measured against it. That of the sandbox is taken, too: whether it counts is
-    /// decided where it is read.
+    /// The app as evidence is checked against it. Sandbox evidence is accepted too: reads decide
+    /// whether it counts.
     package var trusted: TrustedApp {
         TrustedApp(id: app.id, appleID: appleID)
     }
 }
 
-/// A customer as the list of a project's customers shows it.
+/// A customer as the list of a project's customers shows one.
 package struct ListedCustomer: Hashable, Sendable {
     package let stream: Stream
-    /// `nil` where the customer's events cannot be read.
+    /// `nil` if the customer's events cannot be read.
     package let state: CustomerState?
 
     package init(stream: Stream, state: CustomerState?) {
@@ -48,7 +48,7 @@ package struct ListedCustomer: Hashable, Sendable {
     }
 }
 
-/// A purchase that no customer claimed, as the list of those shows it.
+/// A purchase that no customer claimed, as the list of unclaimed purchases shows one.
 package struct ListedUnclaimed: Hashable, Sendable {
     package let purchase: PurchaseID
     package let app: AppID
@@ -64,7 +64,7 @@ package struct ListedUnclaimed: Hashable, Sendable {
     }
 }
 
-/// A key that opens its project, as it is looked up.
+/// A working key with its project, as a lookup finds it.
 package struct LiveKey: Hashable, Sendable {
     /// SHA-256 of the key.
     package let digest: [UInt8]

@@ -1,17 +1,17 @@
-/// What a project has decided of its customers' purchases and orders.
+/// A project's settings for its customers' purchases and orders.
 package struct ProjectSettings: Hashable, Sendable {
     package var transfer: TransferPolicy.Rule
-    /// What counts instead when a customer restores purchases; `nil`: the same.
+    /// The rule for restored purchases; `nil` for the same rule.
     package var restore: TransferPolicy.Rule?
-    /// How long a purchase that was moved stays where it is.
+    /// How long a moved purchase stays with its new holder.
     package var coolDown: CalendarDuration
-    /// How long an order is waited for that does not say so itself.
+    /// How long an order waits if it does not say so itself.
     package var orderLifetime: CalendarDuration
-    /// How much back ends may add to a balance, by currency; nothing of a currency that is missing here.
+    /// How much back ends may add to a balance, by currency; nothing for a currency that is missing here.
     package var creditLimits: [CurrencyID: CreditLimit]
-    /// `nil`: Deed tells the store nothing about purchases whose refund was requested.
+    /// `nil`: Deed tells the store nothing about purchases with a requested refund.
     package var refundReporting: RefundReporting?
-    /// How many customers may have installed an app by one account of a store; `nil`: any number.
+    /// How many customers may have installed an app with one store account; `nil` for any number.
     package var customersPerAccount: Int64?
 
     package static let customersPerAccount: Int64 = 3
@@ -46,7 +46,7 @@ package struct ProjectSettings: Hashable, Sendable {
 /// How much of a currency back ends may add to a balance.
 package struct CreditLimit: Hashable, Sendable {
     package static let range = 1...Balances.limit
-    /// How many currencies of a project may have one.
+    /// How many currencies of a project may have a limit.
     package static let countLimit = 1000
 
     package let perCall: Int64
@@ -63,7 +63,7 @@ extension CalendarDuration {
     /// The longest cool-down and the longest lifetime of an order, in days.
     package static let waitLimit: Int64 = 366
 
-    /// Whether it is short enough to wait for.
+    /// Whether Deed may wait that long.
     var isWaitable: Bool {
         let limit = CalendarDuration.waitLimit * CivilDate.millisecondsPerDay
         return end(after: Instant(milliseconds: 0)).milliseconds <= limit

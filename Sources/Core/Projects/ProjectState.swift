@@ -1,4 +1,4 @@
-/// All that a project's own stream says.
+/// Everything that a project's own stream says.
 package struct ProjectState: Hashable, Sendable {
     private static let empty = Shared(ProjectContent())
 
@@ -7,7 +7,7 @@ package struct ProjectState: Hashable, Sendable {
     package init() {}
 
     package var version: Int64 { content.value.version }
-    /// The version of the newest event that answers about customers may depend on.
+    /// The version of the newest event that can affect answers about customers.
     package var rulesVersion: Int64 { content.value.rulesVersion }
     package var createdAt: Instant? { content.value.createdAt }
     package var keys: [Key] { content.value.keys }
@@ -18,24 +18,24 @@ package struct ProjectState: Hashable, Sendable {
     var editions: [CatalogEdition] { content.value.editions }
     /// In order of store and id.
     package var apps: [App] { content.value.apps }
-    /// What keys of the project may add.
+    /// The apps that keys of the project may add.
     package var allowances: AppAllowances { content.value.allowances }
     package var settings: ProjectSettings { content.value.settings }
 
     /// The newest reconciliations, oldest first.
     package var reconciliations: [Reconciliation] { content.value.reconciliations }
 
-    /// When the newest reconciliation with every step ended.
+    /// When the newest reconciliation with all steps ended.
     package var reconciledAt: Instant? { content.value.soundness.reconciledAt }
-    /// Whether all was well when it was looked at last; `nil` before the first reconciliation.
+    /// Whether the last check of each step found all well; `nil` before the first reconciliation.
     package var isSound: Bool? { content.value.soundness.isSound }
 
-    /// The one that a service is to do, until it has ended.
+    /// The reconciliation requested from a service, until it has ended.
     package var requestedReconciliation: Reconciliation? {
         reconciliations.last { $0.started.isRequested && $0.finished == nil }
     }
 
-    /// Losses that were accepted, oldest first.
+    /// Accepted losses, oldest first.
     package var acceptances: [AcceptanceID] { content.value.acceptances }
 
     package var exists: Bool { createdAt != nil }
@@ -52,7 +52,7 @@ package struct ProjectState: Hashable, Sendable {
         apps.first { $0.key == key }
     }
 
-    /// The version with which the project got an app that it has.
+    /// The version with which the project got an app that it still has.
     package func versionOfArrival(of key: AppKey) -> Int64? { content.value.arrivals[key] }
 
     /// The apps whose sandbox purchases count in the customer's production answers.
@@ -73,7 +73,7 @@ private struct ProjectContent: Hashable, Sendable {
     var acceptances: [AcceptanceID] = []
     var apps: [App] = []
     var allowances = AppAllowances()
-    /// With which version each of the apps came.
+    /// The version with which each app came.
     var arrivals: [AppKey: Int64] = [:]
     var settings = ProjectSettings()
 
@@ -117,7 +117,7 @@ private struct ProjectContent: Hashable, Sendable {
         case .logAccepted(let accepted):
             acceptances.append(accepted.acceptance)
         default:
-            // Customers' events have no place in a project's own stream.
+            // A project's own stream has no events about customers.
             break
         }
     }

@@ -1,7 +1,7 @@
-/// A version such as `1.10.3`, compared number by number; a missing part is 0, and what follows the
-/// digits of a part does not count.
+/// A version such as `1.10.3`, compared number by number. A missing part is 0, and anything after a
+/// part's digits is ignored.
 package struct AppVersion: Hashable, Comparable, Sendable {
-    // Digits without leading zeros, so that no part is too large; trailing zero parts are dropped.
+    // Digits without leading zeros, so that no part overflows; trailing zero parts are dropped.
     private let parts: [String]
 
     /// `nil` for a text that does not begin with a digit: stores write an empty one for "unknown".
@@ -14,7 +14,7 @@ package struct AppVersion: Hashable, Comparable, Sendable {
         self.parts = parts
     }
 
-    /// Later than every version that an app can have.
+    /// Later than any version that an app can have.
     static let unknown = AppVersion(parts: [String(repeating: "9", count: 64)])
 
     private init(parts: [String]) {
@@ -33,7 +33,7 @@ package struct AppVersion: Hashable, Comparable, Sendable {
 }
 
 extension AppFact {
-    /// Whether this names an earlier installation of the same app: no customer installs an app for
+    /// Whether this states an earlier installation of the same app. No customer installs an app for
     /// the first time twice, so the earliest statement stands, whichever came first.
     func outweighs(_ other: AppFact) -> Bool {
         let (version, otherVersion) = (self.version, other.version)
@@ -43,10 +43,10 @@ extension AppFact {
         return self != other && content(of: other, follows: self)
     }
 
-    /// The first version; one that cannot be read counts as none, below which nothing lies.
+    /// The first version; an unreadable one counts as later than all others.
     private var version: AppVersion { AppVersion(originalVersion) ?? .unknown }
 
-    /// When the app was first installed, or the first moment at which that was stated.
+    /// When the app was first installed, or else the first time at which this was stated.
     var installed: Instant { originallyPurchased ?? signedAt }
 
     func isOfEarlierApp(than other: AppFact) -> Bool {

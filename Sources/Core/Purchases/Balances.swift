@@ -1,13 +1,13 @@
 /// The consumable currencies of one customer, and what each transaction did to them.
 package struct Balances: Hashable, Sendable {
-    /// The largest amount of one movement, and the largest balance that an admin may make: every
-    /// JSON reader keeps it exact.
+    /// The largest amount of one movement, and the largest balance that an admin may set: every
+    /// JSON reader represents it exactly.
     package static let limit: Int64 = (1 << 53) - 1
 
-    // Wider than any sum of amounts, so that no order of movements can overflow.
+    // Wider than any sum of amounts, so that no order of movements overflows.
     private var totals: [CurrencyID: Int128] = [:]
     private(set) var credits: [Credit.Key: Credit] = [:]
-    /// What back ends added on the last day on which they did.
+    /// What back ends added on the last day with such an addition.
     private var earnings: [CurrencyID: Earning] = [:]
 
     private struct Earning: Hashable, Sendable {
@@ -20,24 +20,24 @@ package struct Balances: Hashable, Sendable {
     /// Every currency that ever moved, in order.
     package var currencies: [CurrencyID] { totals.keys.sorted() }
 
-    /// What the customer has of it; below zero when a refund came after the spending.
+    /// The customer's balance; negative if a refund came after the spending.
     package subscript(currency: CurrencyID) -> Int64 {
         Int64(clamping: total(of: currency))
     }
 
-    /// Whether it ever moved.
+    /// Whether the balance ever changed.
     package func moved(_ currency: CurrencyID) -> Bool { totals[currency] != nil }
 
     func total(of currency: CurrencyID) -> Int128 { totals[currency, default: 0] }
 
-    /// What a transaction did to that balance, if it did anything.
+    /// What a transaction did to that balance, if anything.
     package func credit(_ key: Credit.Key) -> Credit? { credits[key] }
 
     func hasCredits(of purchase: PurchaseID) -> Bool {
         credits.keys.contains { $0.purchase == purchase }
     }
 
-    /// The purchases of which that holds.
+    /// The purchases with a credit.
     var creditedPurchases: Set<PurchaseID> { Set(credits.keys.lazy.map(\.purchase)) }
 
     mutating func apply(_ event: BalanceCredited) {
@@ -60,7 +60,7 @@ package struct Balances: Hashable, Sendable {
         earnings[event.currency] = earning
     }
 
-    /// What back ends added on the day of that instant. A clock that runs backwards begins no new day.
+    /// What back ends added on the day of that instant. A clock that runs backwards starts no new day.
     func earned(of currency: CurrencyID, at instant: Instant) -> Int64 {
         guard let earning = earnings[currency], earning.day >= instant.day else { return 0 }
         return earning.amount
@@ -71,7 +71,7 @@ package struct Balances: Hashable, Sendable {
     }
 }
 
-/// What one consumable transaction brought to one balance, refunds taken off.
+/// What one consumable transaction added to one balance, minus refunds.
 package struct Credit: Hashable, Sendable {
     package struct Key: Hashable, Sendable {
         package let purchase: PurchaseID
@@ -86,7 +86,7 @@ package struct Credit: Hashable, Sendable {
             self.currency = currency
         }
     }
-    /// What one piece brings by the catalog of when it was first credited.
+    /// What one piece adds by the catalog in effect at its first credit.
     package let perPiece: Int64
     /// From 0 to the limit of a movement.
     package internal(set) var net: Int64 = 0

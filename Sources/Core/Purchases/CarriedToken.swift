@@ -1,6 +1,6 @@
-/// An account token that evidence of a purchase carried, and which of its transactions did.
+/// An account token in the evidence of a purchase, and the transactions that carried it.
 package struct CarriedToken: Hashable, Sendable {
-    /// Where a transaction stands in the order in which those of its purchase were made.
+    /// A transaction's place among those of its purchase, in the order in which they were made.
     package struct Place: Hashable, Comparable, Sendable {
         package let purchased: Instant
         package let transaction: TransactionID
@@ -15,7 +15,7 @@ package struct CarriedToken: Hashable, Sendable {
         }
     }
     package let token: AccountToken
-    /// The first and the last transaction that carried it; `nil` when only news about the renewal did.
+    /// The first and the last transaction that carried it; `nil` if only renewal news did.
     package private(set) var places: ClosedRange<Place>?
 
     package init(_ token: AccountToken, places: ClosedRange<Place>? = nil) {
@@ -23,7 +23,7 @@ package struct CarriedToken: Hashable, Sendable {
         self.places = places
     }
 
-    /// What the fact tells of a token, if it carries one.
+    /// The token in the fact, if it carries one.
     init?(_ fact: TransactionFact) {
         guard let token = fact.accountToken.flatMap(AccountToken.init) else { return nil }
         let place = Place(purchased: fact.purchased, transaction: fact.transaction)
@@ -35,7 +35,7 @@ package struct CarriedToken: Hashable, Sendable {
         self.init(token)
     }
 
-    /// What both tell of the same token, in any order.
+    /// Joins two statements about the same token, in any order.
     func joined(with other: CarriedToken) -> CarriedToken {
         guard let places, let others = other.places else {
             return CarriedToken(token, places: places ?? other.places)
@@ -47,8 +47,8 @@ package struct CarriedToken: Hashable, Sendable {
 
 /// The account tokens of one purchase, in order, each once.
 ///
-/// They come from all recorded facts, also from facts that others now outweigh. Joining is
-/// commutative, associative and idempotent.
+/// They come from all recorded facts, including outweighed ones. Joining is commutative,
+/// associative and idempotent.
 package struct CarriedTokens: Hashable, Sendable {
     package private(set) var all: [CarriedToken] = []
 
@@ -68,7 +68,7 @@ package struct CarriedTokens: Hashable, Sendable {
         for fact in facts.renewals { CarriedToken(fact).map { join($0) } }
     }
 
-    /// Whether the token is known, of these transactions too.
+    /// Whether the token is known, for these transactions too.
     func holds(_ carried: CarriedToken) -> Bool {
         all.contains { $0.token == carried.token && $0.joined(with: carried) == $0 }
     }

@@ -1,14 +1,14 @@
-/// When the store is to be asked about a subscription, because it should have told something by then.
+/// When to ask the store about a subscription because news of it is overdue.
 extension Purchase {
-    /// Stores report a renewal immediately; Deed does not ask for one that is a little late.
+    /// Stores report a renewal at once; Deed does not ask about one that is slightly late.
     private static let latestNews: Int64 = 5 * 60_000
-    /// How long a store may say nothing of a subscription that goes on.
+    /// How long a store may be silent about a continuing subscription.
     private static let longestSilence: Int64 = 30 * 86_400_000
 
-    /// From when on the store is to be asked, unless it tells something before; `nil` for what never
-    /// renews, and for what ended by the store's own word.
+    /// When to ask the store, unless it reports something before; `nil` for a purchase that never
+    /// renews, and for one that the store said has ended.
     ///
-    /// The store's word is about renewal: a transaction alone does not tell what comes behind it.
+    /// The store's last word is about renewal: a transaction alone does not show what follows it.
     package var inquiryAt: Instant? {
         guard let newest, let end = newest.expires,
             statedKind ?? .autoRenewable == .autoRenewable
@@ -19,15 +19,15 @@ extension Purchase {
         return renewal?.isInBillingRetry == true ? silent : nil
     }
 
-    /// Whether it says more than an earlier state of the same purchase. When it was signed, and
-    /// in which evidence, is nothing more.
+    /// Whether it says more than an earlier state of the same purchase. The time of signing and the
+    /// kind of evidence do not count.
     package func tellsMore(than other: Purchase?) -> Bool {
         guard let other else { return true }
         let (mine, theirs) = (words, other.words)
         return mine.transactions != theirs.transactions || mine.renewal != theirs.renewal
     }
 
-    /// The same when these facts are known, too, as far as they are about it.
+    /// The purchase with those of the facts that are about it.
     package func joined(with facts: [Facts]) -> Purchase {
         var joined = self
         for fact in facts.lazy.flatMap(\.transactions) where fact.purchase == id {
@@ -43,20 +43,20 @@ extension Purchase {
 }
 
 extension CustomerState {
-    /// From when on the store is to be asked about any of the customer's subscriptions.
+    /// When to ask the store about any of the customer's subscriptions.
     package var inquiryAt: Instant? { purchases.lazy.compactMap(\.inquiryAt).min() }
 }
 
 extension TransactionFact {
-    /// Whether this is the store's own word where there was none about the transaction, or the first after
-    /// its end. Each is kept once, so that no round of questions makes an event for all that is known.
+    /// Whether this is the store's first direct statement about the transaction, or its first one after
+    /// the end. Each is kept once, so that repeated inquiries make no events for what is known.
     func settles(_ known: TransactionFact) -> Bool {
         guard rank == .serverAPI, known.signedAt < signedAt else { return false }
         if known.rank < .serverAPI { return true }
         return expires.map { known.signedAt < $0 && $0 <= signedAt } ?? false
     }
 
-    /// The same without its rank and the instant of its signature.
+    /// The fact without its rank and the instant of its signature.
     fileprivate var unsigned: TransactionFact {
         var fact = self
         (fact.signedAt, fact.rank) = (.distantPast, .offlineReceipt)
@@ -65,7 +65,7 @@ extension TransactionFact {
 }
 
 extension RenewalFact {
-    /// The same without its rank and the instant of its signature.
+    /// The fact without its rank and the instant of its signature.
     fileprivate var unsigned: RenewalFact {
         var fact = self
         (fact.signedAt, fact.rank) = (.distantPast, .offlineReceipt)

@@ -1,7 +1,7 @@
 /// What one event did to a balance.
 package struct Movement: Hashable, Sendable {
     package let currency: CurrencyID
-    /// What it added; below zero when it took.
+    /// The amount added; negative for a debit.
     package let amount: Int64
     package private(set) var purchase: PurchaseID?
     package private(set) var transaction: TransactionID?
@@ -29,7 +29,7 @@ package struct Movement: Hashable, Sendable {
 }
 
 extension Event {
-    /// What the event did to a balance, if it did anything.
+    /// What the event did to a balance, if anything.
     package var movement: Movement? {
         switch self {
         case .balanceCredited(let event):

@@ -1,10 +1,10 @@
-/// What a store tells once, under a name of its own.
+/// News that a store reports once, under its own name.
 protocol News: Hashable {
     var id: NewsID { get }
     var signedAt: Instant { get }
 }
 
-/// A customer asked the store for the money back, or the store decided not to give it.
+/// A customer asked the store for a refund, or the store declined it.
 package struct RefundFact: Hashable, Sendable, News {
     package enum Stage: Hashable, Sendable {
         case requested(RefundReason?)
@@ -45,7 +45,7 @@ package struct RefundFact: Hashable, Sendable, News {
 
     package var purchase: PurchaseID { PurchaseID(store: store, original: original) }
 
-    /// Until when the store waits to hear what became of the purchase.
+    /// Until when the store accepts a report about the purchase.
     package var answerBy: Instant { signedAt.advanced(byMilliseconds: 12 * 3_600_000) }
 
     package var isRequest: Bool {
@@ -53,8 +53,8 @@ package struct RefundFact: Hashable, Sendable, News {
     }
 }
 
-/// A place in the list of customers with a requested refund: by when the last of their requests
-/// may be answered about, and who they are.
+/// A place in the list of customers with requested refunds: the last time at which one of their
+/// requests can be answered, and the customer.
 package struct RefundPlace: Hashable, Sendable {
     package let answerBy: Instant
     package let customer: CustomerID
@@ -76,7 +76,7 @@ package struct ProjectPart: Hashable, Sendable {
     }
 }
 
-/// Why a customer asks for the money back.
+/// Why a customer asks for a refund.
 package enum RefundReason: Hashable, Sendable {
     case unintendedPurchase
     case fulfillmentIssue
@@ -86,7 +86,7 @@ package enum RefundReason: Hashable, Sendable {
     case unknown(StoreWord)
 }
 
-/// A parent took back the consent to the use of an app.
+/// A parent withdrew the consent to the use of an app.
 package struct ConsentFact: Hashable, Sendable, News {
     package let id: NewsID
     package let store: Store
@@ -111,8 +111,8 @@ package struct ConsentFact: Hashable, Sendable, News {
 }
 
 extension Array where Element: News {
-    /// Whether the news is known. Signed again it is the same news, and the earlier time stays:
-    /// in any order of the statements, the first one counts.
+    /// Whether the news is known. Signed again, it is the same news, and the earlier time stays:
+    /// the first statement counts, in whatever order they come.
     func holds(_ news: Element) -> Bool {
         contains { $0.id == news.id && !news.precedes($0) }
     }
@@ -132,7 +132,7 @@ extension News {
 }
 
 extension Purchase {
-    /// The refunds that were asked for and that the store, as far as it told, has not decided.
+    /// Requested refunds that the store is not known to have decided.
     package var openRefundRequests: [RefundFact] {
         refundNews.filter { $0.isRequest && !isDecided($0) }
     }
@@ -148,18 +148,18 @@ extension Purchase {
 }
 
 extension CustomerState {
-    /// The accounts of stores with which the customer uses apps, as far as evidence names them.
+    /// The store accounts with which the customer uses apps, by the evidence.
     package var appTransactions: [AppTransactionID] {
         var ids = Set(installedBy)
         for purchase in purchases {
-            // All of one purchase was bought by one account.
+            // A single account bought everything in one purchase.
             let newest = purchase.evidence.last { $0.signed != nil }
             if let id = newest?.signed?.appTransaction { ids.insert(id) }
         }
         return ids.sorted()
     }
 
-    /// By when the last of the refunds that are to be reported on may be answered about.
+    /// By when the last of the refunds still to be reported on must be answered.
     package var answerBy: Instant? {
         purchases.lazy.flatMap(\.refundsToReport).map(\.answerBy).max()
     }

@@ -1,4 +1,4 @@
-/// A purchase that the back end announced before it happened.
+/// A purchase that the back end announced in advance.
 package struct Order: Hashable, Sendable {
     package let opened: OrderOpened
     package internal(set) var closed: OrderClosed?
@@ -11,9 +11,9 @@ package struct Order: Hashable, Sendable {
 
     package var id: OrderID { opened.order }
 
-    /// What has become of an order.
+    /// The state of an order.
     package enum State: String, Hashable, Sendable {
-        /// Its purchase is waited for.
+        /// Its purchase has not arrived yet.
         case open
         case fulfilled
         case stale
@@ -21,7 +21,7 @@ package struct Order: Hashable, Sendable {
         case settled
     }
 
-    /// What has become of it by then; it is stale at its end, even if no process has noticed.
+    /// The state at that instant. An order expires at its end, even if no process has noticed yet.
     package func state(at instant: Instant) -> State {
         switch closed?.cause {
         case .settled: .settled
@@ -32,10 +32,10 @@ package struct Order: Hashable, Sendable {
         }
     }
 
-    /// Whether it was neither closed nor fulfilled; its time may be over.
+    /// Whether it was neither closed nor fulfilled; it may have expired.
     package var isOpen: Bool { closed == nil && fulfilled == nil }
 
-    /// Whether support gave by hand what the purchase would have brought.
+    /// Whether support gave the purchase's benefits by hand.
     package var isSettled: Bool {
         if case .settled? = closed?.cause { true } else { false }
     }

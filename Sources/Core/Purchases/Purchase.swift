@@ -1,24 +1,25 @@
-/// Everything under one original transaction: its transactions and what is known of its renewal.
+/// Everything under one original transaction: its transactions, and what is known about its
+/// renewal.
 package struct Purchase: Hashable, Sendable {
     package let id: PurchaseID
-    /// What was stated about each transaction, in order of start and then of id.
+    /// The statements about each transaction, in order of start and then of id.
     package private(set) var evidence: [TransactionEvidence] = []
-    /// What each comes to, in the same order.
+    /// The combined result for each transaction, in the same order.
     private(set) var transactions: [Transaction] = []
-    /// The names of each, in the same order.
+    /// The ids of the transactions, in the same order.
     private(set) var transactionIDs: [TransactionID] = []
     /// The products of its transactions, in order, each once.
     package private(set) var products: [ProductID] = []
-    /// The renewal facts that count: the one that outweighs the others, which is last, and facts that
+    /// The renewal facts that count: the one that outweighs the others comes last, after those that
     /// no later one outdates.
     package private(set) var renewals: [RenewalFact] = []
     /// The news about refunds, in order of time.
     package private(set) var refundNews: [RefundFact] = []
     /// What Deed told the store about requested refunds, in order of the requests.
     package private(set) var reports: [RefundReport] = []
-    /// How it came to its holder, when it came from another one.
+    /// How it came to its holder, if it came from another one.
     package internal(set) var arrival: Arrival?
-    /// The account tokens that its facts carried, also of facts that others now outweigh.
+    /// The account tokens in its facts, including outweighed ones.
     package private(set) var carried = CarriedTokens()
 
     package init(_ id: PurchaseID) {
@@ -30,7 +31,7 @@ package struct Purchase: Hashable, Sendable {
     /// The renewal fact that outweighs the others.
     package var renewal: RenewalFact? { renewals.last }
 
-    /// What the purchase's evidence says it is; `nil` when only the catalog can tell.
+    /// The kind by the purchase's evidence; `nil` if only the catalog knows it.
     var statedKind: ProductKind? {
         for index in transactions.indices {
             if let kind = transactions[index].kind { return kind }
@@ -38,26 +39,26 @@ package struct Purchase: Hashable, Sendable {
         return nil
     }
 
-    /// The transaction that began last: it names product, dates and fate of the whole. A renewal that
-    /// was charged and then gave way to an upgrade never began.
+    /// The transaction that began last: it decides the product, the dates and the state of the whole
+    /// purchase. A renewal that was charged and then gave way to an upgrade never began.
     package var newest: TransactionFact? { newestPlace.map { evidence[$0].effective } }
 
-    /// Where that stands among the transactions.
+    /// Its index among the transactions.
     var newestPlace: Int? {
         transactions.indices.last(where: transactions.begins) ?? transactions.indices.last
     }
 
-    /// Whether another product took the place of that transaction's period, told by the flag or not.
+    /// Whether another product replaced that transaction's period, with or without the flag.
     package func isReplaced(at index: Int) -> Bool {
         transactions[index].isUpgraded || transactions.successor(of: index) != nil
     }
 
-    /// Whether a period that is known took the place of that transaction's.
+    /// Whether a known period replaced that transaction's period.
     func isReplaced(_ id: TransactionID) -> Bool {
         index(of: id).flatMap { transactions.successor(of: $0) } != nil
     }
 
-    /// Whether another period gives way to the transaction, once it is known too, or it to another one.
+    /// Whether recording this transaction replaces another period, or another one replaces its period.
     func isUpgrade(_ fact: TransactionFact) -> Bool {
         let isOneProduct = products == [fact.product]
         if isOneProduct, !fact.isUpgraded, !transactions.contains(where: \.isUpgraded) {
@@ -72,7 +73,7 @@ package struct Purchase: Hashable, Sendable {
         }
     }
 
-    /// What was stated about that transaction.
+    /// The statements about that transaction.
     package func evidence(of id: TransactionID) -> TransactionEvidence? {
         index(of: id).map { evidence[$0] }
     }
@@ -171,7 +172,7 @@ package struct Purchase: Hashable, Sendable {
         if let index = products.firstIndex(of: product) { return index }
         let place = products.firstIndex { product < $0 } ?? products.endIndex
         products.insert(product, at: place)
-        // Those behind moved on; the list has the same order no matter which came first.
+        // Later products moved on by one; the list has the same order no matter which came first.
         for index in transactions.indices where transactions[index].product >= place {
             transactions[index] = transaction(
                 evidence[index].effective, product: transactions[index].product + 1)

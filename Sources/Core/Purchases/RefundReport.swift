@@ -1,10 +1,10 @@
-/// What a project would like the store to do about a refund.
+/// What a project prefers the store to do about a refund.
 package enum RefundPreference: String, Hashable, Sendable, CaseIterable {
     case decline, grantFull = "grant_full", grantProrated = "grant_prorated"
 }
 
-/// That a project has the store told what became of purchases whose money is asked back. Every
-/// customer of the project has agreed to that, or there are no reports.
+/// Lets Deed tell the store what happened to purchases whose refund is requested. Every customer of
+/// the project has agreed to that, or there are no reports.
 package struct RefundReporting: Hashable, Sendable {
     package let preference: RefundPreference?
     /// Whether customers could try the product before they bought it.
@@ -16,16 +16,16 @@ package struct RefundReporting: Hashable, Sendable {
     }
 }
 
-/// What Deed tells the store about a requested refund, and the result.
+/// Deed's report to the store about a requested refund, and its result.
 package struct RefundReport: Hashable, Sendable {
     package enum End: Hashable, Sendable {
         case reported
         case unreported(RefundUnreported.Why)
     }
     package let request: NewsID
-    /// `nil` where nothing was ready to be sent.
+    /// `nil` if no report was ready to be sent.
     package internal(set) var content: ConsumptionReport?
-    /// `nil` while the store is to be told.
+    /// `nil` until the report is finished.
     package internal(set) var end: End?
 
     package init(request: NewsID, content: ConsumptionReport? = nil, end: End? = nil) {
@@ -36,7 +36,7 @@ package struct RefundReport: Hashable, Sendable {
 }
 
 extension Array where Element == RefundReport {
-    /// In order of their requests, each once.
+    /// Kept in order of the requests, each once.
     mutating func change(_ request: NewsID, _ change: (inout RefundReport) -> Void) {
         let place = firstIndex { !($0.request < request) } ?? endIndex
         if place == endIndex || self[place].request != request {
@@ -51,16 +51,16 @@ extension Purchase {
         reports.first { $0.request == request }
     }
 
-    /// The requested refunds that the store has not decided and about which it has no report.
+    /// The requested refunds that the store has not decided and that still lack a report.
     package var refundsToReport: [RefundFact] {
         openRefundRequests.filter { report(on: $0.id)?.end == nil }
     }
 }
 
 extension Consumption {
-    /// The report for the store; `nil` if the log does not know whether the purchase was delivered. The store
-    /// counts the periods of a subscription by itself, and for anything else it takes a wish for a share only
-    /// with a share above zero.
+    /// The report for the store; `nil` if the log does not show whether the purchase was delivered. The store
+    /// counts a subscription's periods itself. For anything else it accepts a wish for a share only if the
+    /// share is above zero.
     package func report(by reporting: RefundReporting) -> ConsumptionReport? {
         guard let isDelivered else { return nil }
         let used = kind == .autoRenewable ? nil : usedMilliPercent
@@ -73,7 +73,7 @@ extension Consumption {
         _ preference: RefundPreference?, _ used: Int64?
     ) -> RefundPreference? {
         guard preference == .grantProrated, kind != .autoRenewable else { return preference }
-        // Of what was not used at all, the share is the whole.
+        // A prorated refund of an unused purchase is a full refund.
         return used.map { $0 > 0 ? .grantProrated : .grantFull }
     }
 }

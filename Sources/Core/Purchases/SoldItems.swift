@@ -1,5 +1,5 @@
 extension TransactionFact {
-    /// The products that the catalog has to know: its own, or those for which it stands.
+    /// The products that the catalog must know: its own, or those that it stands for.
     var soldProducts: [ProductID] { items.isEmpty ? [product] : items.map(\.product) }
 
     /// The first product that the catalog does not know.
@@ -8,15 +8,15 @@ extension TransactionFact {
             .first { catalog.product($0) == nil }
     }
 
-    /// How many of its items were taken back alone.
+    /// How many of its items were revoked individually.
     var itemsTakenBack: Int { items.count { $0.revokedAt != nil } }
 
-    /// Whether it has items, and none that was not taken back.
+    /// Whether it has items and all of them were revoked.
     var isTakenBackByItems: Bool { !items.isEmpty && itemsTakenBack == items.count }
 }
 
 extension Purchase {
-    /// What a transaction sold under a product that stands for it.
+    /// The items that a transaction sold under a product that stands for them.
     func items(of index: Int) -> [SoldItem] {
         transactions[index].hasItems ? evidence[index].effective.items : []
     }

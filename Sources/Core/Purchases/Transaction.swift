@@ -1,28 +1,31 @@
-/// What one transaction comes to, in the few words that the rules of access need.
+/// The members of one transaction that the rules of access need.
 ///
 /// Kept next to the evidence because each read needs it for every transaction: all of its members are
-/// plain, and the product is a place in the purchase's list of products.
+/// plain values, and the product is an index into the purchase's list of products.
 struct Transaction: Hashable, Sendable {
-    /// The last bytes of its id, which tell most transactions apart at a glance.
+    /// The last bytes of its id, a quick way to tell most transactions apart.
     let tail: UInt64
     let product: Int
     let kind: ProductKind?
     let start: Instant
-    /// The purchase that this restores, where the evidence names it; else its own start.
+    /// The start of the purchase that this restores, if the evidence names it; otherwise its own
+    /// start.
     let firstPurchased: Instant
     let expires: Instant?
     let revokedAt: Instant?
     let isRevokedForApp: Bool
     let isUpgraded: Bool
-    /// When the store signed it last; no receipt counts, because what it leaves out says nothing.
+    /// When the store last signed it. Receipts do not count, because what they leave out means
+    /// nothing.
     let vouchedAt: Instant?
     let isFamilyShared: Bool
     let isSandbox: Bool
     let isLastOfCommitment: Bool
-    /// Whether its product stands for others; which, the evidence tells.
+    /// Whether its product stands for other items; the evidence lists them.
     let hasItems: Bool
     let terms: OfferTerms
-    /// When the store announced last, before this began, that its product waits for a renewal.
+    /// The last time, before it began, at which the store announced that its product starts with
+    /// the next renewal.
     let announcedAt: Instant?
 
     init(_ fact: TransactionFact, product: Int, announcedAt: Instant? = nil) {
@@ -45,7 +48,7 @@ struct Transaction: Hashable, Sendable {
     }
 }
 
-/// On which terms a period was sold; the digit is the second part of a reason code.
+/// The terms of a period's sale; the digit is the second part of a reason code.
 package enum OfferTerms: Int, Hashable, Sendable {
     case usual = 0
     case trial = 1

@@ -1,7 +1,7 @@
-/// All that was ever stated about one transaction, joined.
+/// Everything ever stated about one transaction, joined.
 ///
-/// Joining is commutative, associative and idempotent. So what is known depends on the set of facts
-/// alone: no order, repetition or late arrival can change it.
+/// Joining is commutative, associative and idempotent. So the result depends only on the set of
+/// facts: no order, repetition or late arrival can change it.
 package enum TransactionEvidence: Hashable, Sendable {
     case signed(TransactionFact)
     case legacy(TransactionFact)
@@ -11,7 +11,7 @@ package enum TransactionEvidence: Hashable, Sendable {
         self = fact.rank.isLegacy ? .legacy(fact) : .signed(fact)
     }
 
-    /// The signed statement that outweighs the others, if there is any.
+    /// The signed statement that outweighs the others, if any.
     package var signed: TransactionFact? {
         switch self {
         case .signed(let fact), .both(let fact, _): fact
@@ -19,7 +19,7 @@ package enum TransactionEvidence: Hashable, Sendable {
         }
     }
 
-    /// What receipts state, all of them joined, if there is any.
+    /// The joined statements of all receipts, if any.
     package var legacy: TransactionFact? {
         switch self {
         case .legacy(let fact), .both(_, let fact): fact
@@ -27,10 +27,10 @@ package enum TransactionEvidence: Hashable, Sendable {
         }
     }
 
-    /// The facts that bring this back when they are joined.
+    /// The facts whose joining produces this.
     package var facts: [TransactionFact] { [signed, legacy].compactMap(\.self) }
 
-    /// What the transaction comes to when everything that was stated is weighed.
+    /// The transaction as all statements together describe it.
     package var effective: TransactionFact {
         switch self {
         case .signed(let fact), .legacy(let fact): fact
@@ -38,8 +38,8 @@ package enum TransactionEvidence: Hashable, Sendable {
         }
     }
 
-    /// When receipts were signed weighs nothing, and tells none from another: what is shown of it is
-    /// when the first of them was that brought news.
+    /// A receipt's time of signing neither decides nor distinguishes anything; the time shown is
+    /// that of the first receipt with news.
     package static func == (one: Self, other: Self) -> Bool {
         one.signed == other.signed && one.legacy?.undated == other.legacy?.undated
     }
@@ -85,8 +85,8 @@ package enum TransactionEvidence: Hashable, Sendable {
 }
 
 extension TransactionFact {
-    /// Receipts only ever add: the latest end, the latest revocation, an upgrade. That another receipt
-    /// repeats what is known changes nothing, newer or older.
+    /// Receipts only ever add: the latest end, the latest revocation, an upgrade. A receipt that only
+    /// repeats what is known changes nothing, whether newer or older.
     fileprivate func joined(withLegacy other: TransactionFact) -> TransactionFact {
         var joined = base.isPreferred(to: other.base) ? self : other
         joined.kind = [kind, other.kind].compactMap(\.self).max { $0.rawValue < $1.rawValue }
@@ -117,8 +117,8 @@ extension TransactionFact {
         return self == other || content(of: self, follows: other)
     }
 
-    /// A signed statement with what receipts may add to it: a later end, and a revocation that
-    /// happened after it was signed. They never clear one.
+    /// A signed statement with what receipts may add: a later end, and a revocation after its
+    /// signature. They never clear one.
     fileprivate func supplemented(by legacy: TransactionFact) -> TransactionFact {
         var fact = self
         fact.kind = kind ?? legacy.kind

@@ -1,4 +1,4 @@
-/// A step of a reconciliation, or its share of one shard: it is done as one piece, and noted when it is done.
+/// A step of a reconciliation, or its share of one shard: it is done as one piece, and noted when done.
 package struct ReconcilePart: Hashable, Sendable {
     package let step: ReconcileStep
     /// `nil` if the step looks at all shards together.
@@ -9,15 +9,15 @@ package struct ReconcilePart: Hashable, Sendable {
         self.shard = shard
     }
 
-    /// The parts of the steps, in the order in which they are done.
+    /// The parts of the steps, in order of execution.
     package static func all(of plan: ReconcilePlan) -> [ReconcilePart] {
         plan.steps.flatMap { step in
             switch step {
             case .boundaries, .orders, .chain:
                 Shard.all.map { ReconcilePart(step: step, shard: $0) }
             case .projections where plan.isFull:
-                // What names customers beyond the shards comes last: what stood in another one's place is
-                // right by then.
+                // The shared tables of names come last: by then, rows that stood in another row's place
+                // are corrected.
                 Shard.all.map { ReconcilePart(step: step, shard: $0) }
                     + [ReconcilePart(step: step, shard: nil)]
             case .notifications, .history, .subscriptions, .projections, .intake, .unclaimed:

@@ -1,25 +1,25 @@
-/// A part of a reconciliation: one thing that is compared with the clock, the log or the rows.
+/// A step of a reconciliation: one thing that is compared with the clock, the log or the rows.
 package enum ReconcileStep: String, Hashable, Sendable, CaseIterable {
-    /// Boundaries that are due and were not published.
+    /// Due boundaries that were not published.
     case boundaries
-    /// What the store told each app's server, and did not arrive.
+    /// Notifications that the store sent to an app's server and that did not arrive.
     case notifications
-    /// What stores have of each customer's purchases, where that is not known to be read.
+    /// The store's history of each customer's purchases, unless it is known to be read.
     case history
-    /// Subscriptions about which the store should have said something by now.
+    /// Subscriptions about which news from the store is overdue.
     case subscriptions
     /// Evidence that waits to be judged.
     case intake
-    /// Orders whose time is over.
+    /// Expired orders.
     case orders
     /// Purchases that no customer claimed.
     case unclaimed
-    /// Rows of customers against the fold of their events.
+    /// Customers' rows, compared with their folded events.
     case projections
-    /// The chain of the log, since it was proven last.
+    /// The chain of the log since its last proof.
     case chain
 
-    /// Whether what it finds should never be there: then a run ends as drifted.
+    /// Whether its findings should never occur: a run that has some ends as drifted.
     package var findsDrift: Bool {
         switch self {
         case .projections, .chain: true
@@ -29,7 +29,7 @@ package enum ReconcileStep: String, Hashable, Sendable, CaseIterable {
     }
 }
 
-/// What a step came to.
+/// The counts of a step.
 package struct StepCounts: Hashable, Sendable {
     package var lookedAt: Int64
     package var found: Int64
@@ -48,12 +48,12 @@ package struct StepCounts: Hashable, Sendable {
     }
 }
 
-/// What doing a part came to.
+/// The result of doing a part.
 package struct PartReport: Hashable, Sendable {
     package var counts = StepCounts()
-    /// A sentence for each thing that could not be done.
+    /// A sentence for each thing that failed.
     package var errors: [String] = []
-    /// What an operator should know although nothing is wrong.
+    /// Notes for the operator about things that are not wrong.
     package var notes: [String] = []
 
     package init(_ counts: StepCounts = StepCounts(), _ fault: Fault? = nil) {
@@ -62,41 +62,43 @@ package struct PartReport: Hashable, Sendable {
     }
 }
 
-/// What is kept of a part between runs.
+/// What is kept about a part between runs.
 package typealias NotedPart = (counts: StepCounts, isDone: Bool)
 
-/// How rows differ from the log, and what puts them right from it; that gives how many it put right, and what kept
-/// others from it.
+/// How rows differ from the log, and a function that repairs them from it and returns the number of repairs
+/// and what prevented others.
 package typealias RowDrift = (
     counts: StepCounts, mend: (UpkeepPace) throws(Fault) -> (mended: Int64, fault: Fault?)
 )
 
-/// What of a project is compared, and how.
+/// What to compare in a project, and how.
 package struct ReconcilePlan: Hashable, Sendable {
     package var steps: [ReconcileStep]
-    /// Compares the rows of every customer, and not of some, and asks for each one's history.
+    /// Compares the rows of every customer instead of a sample, and asks for each customer's
+    /// history.
     package var isFull = false
-    /// Rewrites rows that differ, from the log.
+    /// Rewrites differing rows from the log.
     package var repairs = false
-    /// The instant as of which it looks; `nil` for the present.
+    /// The instant as of which it compares; `nil` for the present.
     package var asOf: Instant?
 
     package init(steps: [ReconcileStep] = ReconcileStep.allCases) {
         self.steps = steps
     }
 
-    /// What was asked for and means nothing to the steps: `full` or `repair`.
+    /// The option that has no effect on the chosen steps: `full` or `repair`.
     package var idle: String? {
         if isFull, !steps.contains(.history), !steps.contains(.projections) { return "full" }
         return repairs && !steps.contains(.projections) ? "repair" : nil
     }
 
-    /// Whether nothing is left out that a night looks at. There were nights before there were histories.
+    /// Whether it includes everything that a nightly run checks. Nightly runs existed before the step
+    /// for histories.
     package var isWhole: Bool {
         asOf == nil && Set(steps).union([.history]).count == ReconcileStep.allCases.count
     }
 
-    /// Whether the history of every customer is asked for: in a run of all rows, and where it is named.
+    /// Whether it asks for every customer's history: in a run over all rows, and if the step is named.
     package var asksEveryHistory: Bool {
         steps.contains(.history) && (isFull || Set(steps).count < ReconcileStep.allCases.count)
     }
@@ -106,7 +108,7 @@ package struct ReconcilePlan: Hashable, Sendable {
 package struct ReconciliationStarted: Hashable, Sendable {
     package let reconciliation: ReconciliationID
     package let plan: ReconcilePlan
-    /// Whether a service is to do it, whichever finds the time first.
+    /// Whether a service is to run it; the first free one takes it.
     package let isRequested: Bool
 
     package init(reconciliation: ReconciliationID, plan: ReconcilePlan, isRequested: Bool = false) {
@@ -116,13 +118,13 @@ package struct ReconciliationStarted: Hashable, Sendable {
     }
 }
 
-/// A project's reconciliation came to its end.
+/// A project's reconciliation ended.
 package struct ReconciliationFinished: Hashable, Sendable {
     package let reconciliation: ReconciliationID
     package let steps: [ReconcileStep: StepCounts]
-    /// A sentence for each step, or app, that could not be done.
+    /// A sentence for each step or app that failed.
     package let errors: [String]
-    /// What an operator should know although nothing is wrong.
+    /// Notes for the operator about things that are not wrong.
     package let notes: [String]
     package let milliseconds: Int64
 
@@ -137,7 +139,7 @@ package struct ReconciliationFinished: Hashable, Sendable {
         self.milliseconds = milliseconds
     }
 
-    /// How much was found that should never be there.
+    /// How many findings should never occur.
     package var drift: Int64 {
         steps.reduce(0) { $0 + ($1.key.findsDrift ? $1.value.found : 0) }
     }

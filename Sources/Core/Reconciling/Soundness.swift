@@ -1,15 +1,15 @@
-/// What the reconciliations of a project have shown, all of them together: a run that looks at less does not
-/// take back what another one found.
+/// The combined verdict of a project's reconciliations: a run that checks less does not clear what another
+/// one found.
 struct Soundness: Hashable, Sendable {
-    /// When the newest run with every step ended.
+    /// When the newest run with all steps ended.
     private(set) var reconciledAt: Instant?
     private var wasReconciled = false
-    /// Steps that were not sound when they were done last, as far as that is known.
+    /// Steps that are known to have been unsound the last time they were done.
     private var doubted: Set<ReconcileStep> = []
-    /// Whether rows were found to differ that were not mended.
+    /// Whether differing rows were found and not repaired.
     private var leavesRows = false
 
-    /// Whether each step was sound when it was done last; `nil` before the first run.
+    /// Whether the last run of each step was sound; `nil` before the first run.
     var isSound: Bool? { wasReconciled ? doubted.isEmpty : nil }
 
     mutating func apply(
@@ -24,11 +24,11 @@ struct Soundness: Hashable, Sendable {
         if rows.found > rows.mended { leavesRows = true }
         for step in plan.steps {
             let found = step.findsDrift ? finished.steps[step]?.found ?? 0 : 0
-            // An error may be any step's.
+            // An error may belong to any step.
             if found > 0 || !finished.errors.isEmpty {
                 doubted.insert(step)
             } else if step != .projections || !leavesRows {
-                // A sample that misses a row has not mended it.
+                // A sample that misses a row has not repaired it.
                 doubted.remove(step)
             }
         }

@@ -1,5 +1,5 @@
-/// Non-renewing purchases of one product: each lasts as long as the catalog says, and the catalog
-/// says too what several in a row come to.
+/// Non-renewing purchases of one product: the catalog says how long each lasts, and how several in
+/// a row combine.
 struct FixedTerms {
     struct Term {
         let source: Right.Source

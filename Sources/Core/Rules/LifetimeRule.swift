@@ -1,25 +1,25 @@
-/// Non-consumables: access from the purchase until it is taken back, else for ever.
+/// Non-consumables: access from the purchase until its revocation, otherwise without end.
 extension Purchase {
-    /// All transactions as one: a restore gives the same purchase a fresh transaction, so the
-    /// statement that outweighs the rest counts, whichever of them it is about.
+    /// All transactions combined: a restore gives the same purchase a fresh transaction, so the
+    /// statement that outweighs the rest counts, whichever transaction it is about.
     var whole: Transaction? {
         guard evidence.count > 1, let fact = wholeFact else { return transactions.first }
         return products.firstIndex(of: fact.product).map { Transaction(fact, product: $0) }
     }
 
-    /// What all transactions as one come to.
+    /// The fact behind all transactions combined.
     var wholeFact: TransactionFact? {
         guard var all = evidence.first else { return nil }
         for other in evidence.dropFirst() { all.join(other) }
         return all.effective
     }
 
-    /// The transaction that a right comes from; of a lifetime, all of them as one.
+    /// The transaction behind a right; for a lifetime, all transactions combined.
     func transaction(behind right: Right, at index: Int) -> Transaction {
         (right.rule == .lifetime ? whole : nil) ?? transactions[index]
     }
 
-    /// When it was first bought, as far as any transaction tells.
+    /// The earliest start that any transaction states.
     var firstPurchased: Instant? { transactions.lazy.map(\.firstPurchased).min() }
 }
 

@@ -10,12 +10,12 @@ package struct NamedHolder: Hashable, Sendable {
 }
 
 extension TransferPolicy.Rule {
-    /// The customer whom the account tokens of a purchase name, if any of them is a customer's.
+    /// The customer whom the account tokens of a purchase name, if any token is a customer's.
     ///
-    /// Of several customers the token of the earliest transaction decides where purchases are kept, of the
-    /// latest where they move; of one transaction with several tokens, the one that the store stated last.
-    /// News about the renewal names a customer only where no transaction does. So the answer depends on the
-    /// set of the facts alone, and not on their order or on who sent them.
+    /// If they name several customers, the token of the earliest transaction decides where purchases are
+    /// kept, that of the latest where they move; among several tokens of one transaction, the one that the
+    /// store stated last. Renewal news names a customer only if no transaction does. So the answer depends
+    /// only on the set of facts, not on their order or on who sent them.
     package func holder(
         named tokens: CarriedTokens, owners: [String: CustomerID],
         stated: (TransactionID) -> AccountToken?
@@ -43,21 +43,21 @@ extension TransferPolicy.Rule {
 }
 
 extension Purchase {
-    /// The customer whom the tokens name of all that is known of the purchase.
+    /// The customer named by the tokens in everything known about the purchase.
     package func holder(
         named owners: [String: CustomerID], by rule: TransferPolicy.Rule
     ) -> NamedHolder? {
         rule.holder(named: carried, owners: owners) { statedToken(of: $0) }
     }
 
-    /// The token of what counts of all that was stated about the transaction.
+    /// The token in the prevailing statement about the transaction.
     func statedToken(of transaction: TransactionID) -> AccountToken? {
         evidence(of: transaction)?.effective.accountToken.flatMap(AccountToken.init)
     }
 }
 
 extension CustomerState {
-    /// Why a purchase stays with this customer even where its tokens name another one: an admin moved it here,
+    /// Why a purchase stays with this customer even if its tokens name another one: an admin moved it here,
     /// or it was credited to a balance, and the credit may be spent.
     package func keepsAgainstTokens(_ purchase: Purchase) -> Bool {
         purchase.arrival?.cause.isOfAdmin == true || balances.hasCredits(of: purchase.id)

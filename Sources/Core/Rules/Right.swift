@@ -1,8 +1,8 @@
-/// One stretch of access that one rule gives from one source. It names its source by places in the
-/// state and in the catalog, so that it is small and plain however much the source says.
+/// One stretch of access that one rule gives from one source. It names its source by indexes into
+/// the state and the catalog, so that it stays small however much the source says.
 struct Right: Hashable, Sendable {
     enum Source: Hashable, Sendable {
-        /// A transaction of a purchase; `product` is its place in the catalog, if it has one.
+        /// A transaction of a purchase; `product` is its index in the catalog, if it has one.
         case transaction(Int, purchase: Int, product: Int?)
         case app(Int, rule: Int)
         case grant(Int)
@@ -11,7 +11,7 @@ struct Right: Hashable, Sendable {
     let source: Source
     let rule: Rule
     private(set) var interval: Interval
-    /// What made it end before its time, if anything did.
+    /// What ended it early, if anything did.
     private(set) var cut: Cut?
 
     init(_ rule: Rule, of source: Source, _ interval: Interval) {
@@ -20,12 +20,12 @@ struct Right: Hashable, Sendable {
         self.interval = interval
     }
 
-    /// The place in the catalog of the product that was sold, where it has one.
+    /// The catalog index of the sold product, if it has one.
     var product: Int? {
         if case .transaction(_, _, let product) = source { product } else { nil }
     }
 
-    /// Ends at `instant`, unless it ended by then anyway.
+    /// Ends the right at `instant`, unless it ends earlier anyway.
     mutating func cut(at instant: Instant, by cause: Cut) {
         if let end = interval.end, end <= instant { return }
         interval = interval.cut(at: instant)
@@ -35,11 +35,11 @@ struct Right: Hashable, Sendable {
 
 /// The rules of access.
 package enum Rule: String, Hashable, Sendable, CaseIterable {
-    /// A subscription gives access from a period's start until it expires.
+    /// A subscription gives access from a period's start to its expiry.
     case period
-    /// A subscription goes on until the store's grace ends, when its renewal could not be paid.
+    /// If a renewal payment fails, a subscription continues to the end of the store's grace period.
     case grace
-    /// A non-consumable gives access for ever.
+    /// A non-consumable gives access without end.
     case lifetime
     /// A non-renewing purchase lasts as long as the catalog says.
     case fixedTerm = "fixed_term"
@@ -49,14 +49,14 @@ package enum Rule: String, Hashable, Sendable, CaseIterable {
     case grant
 }
 
-/// What ends a right before its time.
+/// What ends a right early.
 package enum Cut: String, Hashable, Sendable, CaseIterable {
-    /// The store, or an admin, took it back.
+    /// The store or an admin revoked it.
     case revocation
-    /// A period of another product took its place.
+    /// A period of another product replaced it.
     case upgrade
-    /// The next period began, so that the grace before it is over.
+    /// The next period began, which ends the grace period before it.
     case recovery
-    /// The same product was bought again, and the catalog says that its term starts again.
+    /// The same product was bought again, and by the catalog its term starts over.
     case restart
 }

@@ -1,4 +1,4 @@
-/// What one right says at one instant: its state and where it comes from.
+/// What one right says at one instant: its state and its source.
 struct RightReading {
     let source: Entitlement.Source
     let isActive: Bool
@@ -27,7 +27,7 @@ struct RightReading {
         case .transaction(let index, let place, _):
             let purchase = state.purchases[place]
             let transaction = purchase.transaction(behind: right, at: index)
-            // A period that another one followed ended long before what the store says now.
+            // A period that another one followed ended long before the store's latest statement.
             let isFollowed = purchase.transactions.start(after: index) != nil
             let renewal = standing == .past && isFollowed ? nil : purchase.currentRenewal
             source = .purchase(purchase.id)
@@ -37,7 +37,7 @@ struct RightReading {
                 ? .revoked
                 : right.state(standing, terms: transaction.terms, renewal: renewal)
             kind = purchase.kind(by: catalog)
-            // Of a product that stands for others, the one that gives the right.
+            // For a product that stands for others, the one that gives the right.
             product =
                 right.product.map { catalog.products[$0].key.id }
                 ?? purchase.products[transaction.product]
@@ -51,9 +51,10 @@ struct RightReading {
     }
 
     /// A subscription renews unless the store says otherwise. One that ended does not, whatever the
-    /// store said before: only while a payment is retried may it go on by itself.
+    /// store said before: it may continue on its own only while a payment is being retried.
     private mutating func read(_ renewal: RenewalFact?, after transaction: Transaction) {
-        // Who cancels a commitment pays to its end: until then the store says that it renews.
+        // A customer who cancels a commitment pays to its end; until then the store says that it
+        // renews.
         let isLast = transaction.isLastOfCommitment && renewal?.willCommitAgain == false
         willRenew = !isOver && !isLast && renewal?.willRenew ?? isActive
         nextProduct = renewal?.nextProduct
@@ -95,7 +96,8 @@ extension OfferTerms {
 }
 
 extension RightReading {
-    /// The compact reason code: state before the point, offer after it, once the offer began.
+    /// The compact reason code: the state before the point, the offer after it once the offer has
+    /// begun.
     var code: String {
         state == .upcoming
             ? "0.0"
@@ -103,7 +105,7 @@ extension RightReading {
     }
 
     private static let stateCodes = -8...5
-    /// Every code: each answer has one, and to put its parts together takes longer.
+    /// All codes, prepared because each answer has one and composing it takes longer.
     private static let codes = stateCodes.map { state in (0...3).map { "\(state).\($0)" } }
 
     private var stateCode: Int {
@@ -126,7 +128,7 @@ extension RightReading {
         }
     }
 
-    /// Why it ended: 0 when the store did not tell, and by the clock where no store decides.
+    /// Why it ended: 0 if the store did not say, and by the clock if no store decides.
     private var endCode: Int {
         guard kind == .autoRenewable else { return -5 }
         return switch expirationReason {

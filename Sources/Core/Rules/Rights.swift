@@ -1,6 +1,6 @@
 extension CustomerState {
-    /// Everything that gives the customer access, by each rule in turn: purchases in order of id,
-    /// then fixed terms by product, original versions and grants.
+    /// Everything that gives the customer access, rule by rule: purchases in order of id, then
+    /// fixed terms by product, original versions and grants.
     func rights(by catalog: Catalog) -> [Right] {
         var rights: [Right] = []
         let count = purchases.indices.reduce(0) { $0 + purchases[$1].transactions.count }
@@ -84,9 +84,9 @@ extension Purchase {
         }
     }
 
-    /// Gives each product that a transaction sold, by its place in the catalog, and when that was
-    /// revoked alone: its own, and those for which that stands. A family member's counts unless
-    /// the product says no.
+    /// Calls back for each product that a transaction sold, with its index in the catalog and the
+    /// time of its own revocation: the transaction's product and those that it stands for. A family
+    /// member's purchase counts unless the product excludes it.
     private func forEachSold(
         by transaction: Transaction, _ items: [SoldItem], _ known: [Int?], _ catalog: Catalog,
         _ body: (_ product: Int?, _ revokedAt: Instant?) -> Void
@@ -103,7 +103,7 @@ extension Purchase {
         }
     }
 
-    /// What the evidence says that the purchase is, else what the catalog says.
+    /// The kind by the evidence, or else by the catalog.
     package func kind(by catalog: Catalog) -> ProductKind? {
         if let kind = statedKind { return kind }
         for product in products {
@@ -118,7 +118,7 @@ extension Purchase {
 
 extension Catalog {
     /// The rule for several purchases of one non-renewing product. Purchases come in order of id;
-    /// their rule wants them as they were bought, and the order of id where that is the same.
+    /// the rule needs them in order of purchase, with ties in order of id.
     fileprivate func fixedTerms(of product: Int, _ terms: [FixedTerms.Term]) -> FixedTerms? {
         guard case .nonRenewing(let duration, let stacking) = products[product].terms
         else { return nil }

@@ -1,23 +1,22 @@
-/// Auto-renewable subscriptions: the union of their periods, each until it expires, is taken back or
-/// is upgraded, and of the grace that the store gave after them. The periods of one purchase are in
-/// order of start.
+/// Auto-renewable subscriptions: the union of their periods, each until it expires, is revoked or is
+/// upgraded, and of the grace periods after them. The periods of one purchase are in order of start.
 extension [Transaction] {
     /// The access of one period.
     func period(_ index: Int, of source: Right.Source) -> Right {
         let (start, expires) = (self[index].start, self[index].expires)
-        // A period without a stated end gives nothing, rather than access for ever.
+        // A period without a stated end gives no access, rather than endless access.
         var right = Right(.period, of: source, Interval(start: start, end: expires ?? start))
         let replaced = successor(of: index).map { self[$0].start }
         if let replaced { right.cut(at: replaced, by: .upgrade) }
         if let revokedAt = self[index].revokedAt {
-            // The store refunds the rest of a period that was upgraded: that is not other news.
+            // The store refunds the rest of an upgraded period: that is no separate news.
             right.cut(at: revokedAt, by: replaced == nil ? .revocation : .upgrade)
         }
         return right
     }
 
-    /// The period that takes the place of that one when it begins, if one does. Access ends by this,
-    /// and by this the log calls a transaction an upgrade.
+    /// The period that replaces that one by its start, if any. It ends access, and makes the log
+    /// call a transaction upgraded.
     func successor(of index: Int) -> Int? {
         let former = self[index]
         if former.neverBegan { return nil }
@@ -29,17 +28,16 @@ extension [Transaction] {
         return nil
     }
 
-    /// The period to which the customer changed after the renewal that opens that one was charged, and
-    /// before it began: it takes the place of both.
+    /// The period that replaces that period and its predecessor: the customer changed to it after the
+    /// renewal was charged and before it began.
     func changeBeforeStart(of index: Int) -> Int? {
         guard let soldAt = self[index].vouchedAt else { return nil }
         return self[..<index].indices.reversed().prefix { soldAt < self[$0].start }
             .last { self[$0].product != self[index].product && !self[$0].neverBegan }
     }
 
-    /// The access that follows one period by the grace that was signed during it or after it, but
-    /// before the next one began. It shares the fate of its period, and it is over when the next
-    /// one begins.
+    /// The access after one period from a grace that was signed during or after it, but before the
+    /// next period began. It ends with its period's revocation, and when the next period begins.
     func grace(after index: Int, of source: Right.Source, among graces: [Grace]) -> Right? {
         if !begins(index) { return nil }
         let (start, next) = (self[index].start, start(after: index))
@@ -59,19 +57,19 @@ extension [Transaction] {
         indices[(index + 1)...].first(where: begins).map { self[$0].start }
     }
 
-    /// Whether that period came to begin. A renewal that was charged and then taken back, or gave way to a
-    /// change, did not.
+    /// Whether that period began. A renewal that was charged and then revoked, or gave way to a change,
+    /// did not.
     func begins(_ index: Int) -> Bool {
         !self[index].neverBegan && changeBeforeStart(of: index) == nil
     }
 }
 
 extension Transaction {
-    /// Whether this period began in the place of one that has not expired. The store flags that one
-    /// as upgraded, though often not before it is asked for the history. Until then a period of another
-    /// product tells it: what waits for the renewal begins when the former period expires.
+    /// Whether this period replaced one that has not expired. The store flags the replaced one as
+    /// upgraded, though often only once it is asked for the history. Until then a period of another
+    /// product shows it: a change that waits for the renewal begins when the former period expires.
     fileprivate func takesPlace(of former: Transaction) -> Bool {
-        // The renewal was charged already when the customer changed to that product.
+        // The renewal was already charged when the customer changed to that product.
         let wasSoldBefore = vouchedAt.map { $0 < former.start } ?? false
         if wasSoldBefore || neverBegan { return false }
         if former.isUpgraded { return true }
@@ -79,14 +77,14 @@ extension Transaction {
             && !waitedForRenewal(of: former) && !former.isRenewed(at: start)
     }
 
-    /// Whether the store said, since it could charge for the former period, that this product comes with the
-    /// next renewal: then it does, however early that begins.
+    /// Whether the store said, after it could charge for the former period, that this product comes with the
+    /// next renewal: then it does, however early the renewal begins.
     private func waitedForRenewal(of former: Transaction) -> Bool {
         guard let announcedAt else { return false }
         return announcedAt >= former.start.advanced(byMilliseconds: -former.earliness)
     }
 
-    /// Whether the store took it back before it began.
+    /// Whether the store revoked it before it began.
     var neverBegan: Bool { expires != nil && revokedAt.map { $0 <= start } ?? false }
 
     fileprivate func isRunning(at instant: Instant) -> Bool {
@@ -94,15 +92,15 @@ extension Transaction {
         return revokedAt.map { instant <= $0 } ?? true
     }
 
-    /// Whether what begins then, a little before this expires, only renews it: the store signed this
-    /// later, and did not flag it.
+    /// Whether a period that begins then, slightly before this one expires, only renews it: the
+    /// store signed this one later and did not flag it.
     private func isRenewed(at instant: Instant) -> Bool {
         guard let expires, let vouchedAt, vouchedAt >= instant else { return false }
         return instant >= expires.advanced(byMilliseconds: -earliness)
     }
 
-    /// How long before a period the store may charge for it: a day. Nothing is sold for less than a week; in the
-    /// sandbox that lasts minutes, and a day a seventh of them.
+    /// How early the store may charge for a period: a day. Nothing is sold for less than a week; in the
+    /// sandbox a week lasts minutes, and a day a seventh of them.
     fileprivate var earliness: Int64 {
         let day: Int64 = 86_400_000
         guard let expires else { return day }
@@ -113,11 +111,11 @@ extension Transaction {
 }
 
 extension Purchase {
-    /// Every grace that the store ever gave.
+    /// Every grace period that the store ever gave.
     var graces: [Grace] { renewals.compactMap(Grace.init) }
 }
 
-/// A promise of the store: access goes on until then although a payment failed.
+/// A store's promise that access continues until then although a payment failed.
 struct Grace: Hashable, Sendable {
     let signedAt: Instant
     let until: Instant
@@ -130,11 +128,11 @@ struct Grace: Hashable, Sendable {
 }
 
 extension RenewalFact {
-    /// Whether it counts also when a later one is known: a recovery does not unmake the access that a grace
-    /// gave, nor a renewal what was announced for it.
+    /// Whether it still counts when a later one is known: a recovery does not undo the access that a grace
+    /// gave, and a renewal does not undo what was announced for it.
     var countsForGood: Bool { graceUntil != nil || announcesChange }
 
-    /// Whether another product comes with the next renewal.
+    /// Whether the next renewal brings another product.
     var announcesChange: Bool {
         guard let product, let nextProduct else { return false }
         return nextProduct != product
@@ -143,8 +141,8 @@ extension RenewalFact {
 
 /// What a subscription will do, apart from the access that it gives.
 extension Purchase {
-    /// Whether the store has taken the newest period back, also after it expired: then nothing goes on, and
-    /// it is not known whether there was a grace that the refund ended.
+    /// Whether the store has revoked the newest period, even after its expiry: then nothing continues, and
+    /// it is unknown whether the refund ended a grace period.
     func isTakenBack(at index: Int) -> Bool {
         guard transactions[index].revokedAt != nil, transactions[index].expires != nil else {
             return false
@@ -152,11 +150,11 @@ extension Purchase {
         return index == newestPlace && transactions.successor(of: index) == nil
     }
 
-    /// What the store says about the newest period's renewal; nothing when its newest word is about
-    /// an earlier period.
+    /// The store's statement about the newest period's renewal; `nil` if its newest statement is
+    /// about an earlier period.
     var currentRenewal: RenewalFact? {
         guard let renewal, let place = newestPlace else { return renewal }
-        // It may have come with the charge for that period, in the one before.
+        // It may have come with the charge for that period, during the previous one.
         let earliness = transactions[...place].suffix(2).lazy.map(\.earliness).max() ?? 0
         let earliest = transactions[place].start.advanced(byMilliseconds: -earliness)
         return renewal.signedAt >= earliest ? renewal : nil

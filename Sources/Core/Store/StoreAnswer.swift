@@ -1,17 +1,17 @@
-/// What a store answered: what counts, and what it merely said.
+/// A store's answer: the evidence that counts, and what the store merely said.
 package struct StoreAnswer: Sendable {
     /// The environment that answered.
     package let environment: Environment
-    /// To be proven like any other evidence; what names no app stands behind its transaction.
+    /// Evidence to be proven like any other; evidence that names no app follows its transaction.
     package var evidence: [RawEvidence] = []
-    /// What is not signed, and counts because its client fetched it from the store.
+    /// Evidence that counts because its client fetched it from the store.
     package var vouched: [ProvenEvidence] = []
     package var remark = StoreRemark.nothing
-    /// What names the next page; `nil` behind the last one.
+    /// The token of the next page; `nil` after the last one.
     package var next: String?
-    /// Names the place up to which a history was read, so that what changes later can be asked for.
+    /// Names the place up to which a history was read, so that later changes can be requested.
     package var revision: String?
-    /// How much was received.
+    /// The number of bytes received.
     package var byteCount = 0
 
     package init(environment: Environment) {
@@ -19,22 +19,22 @@ package struct StoreAnswer: Sendable {
     }
 }
 
-/// What a store says without signing it: for people, and for nothing that gives access.
+/// Unsigned statements of a store: for people to read, and never a reason for access.
 package enum StoreRemark: Hashable, Sendable {
     case nothing
     case standings([StandingTold])
     case order(isFound: Bool)
     case testSent(token: String)
-    /// How the store fared with one or more notifications, in the order of the evidence.
+    /// The store's attempts to send one or more notifications, in the order of the evidence.
     case attempts([[SendAttempt]])
     case extended(until: Instant?)
     case extendingAll(request: String)
     case extendedAll(isComplete: Bool, succeeded: Int64, failed: Int64)
 }
 
-/// The store's own word for how a subscription stands.
+/// The store's own word for a subscription's status.
 package struct StandingTold: Hashable, Sendable {
-    /// The purchase, with the store's name in front.
+    /// The purchase, prefixed with the store's name.
     package let purchase: String
     package let text: String
 
@@ -44,7 +44,7 @@ package struct StandingTold: Hashable, Sendable {
     }
 }
 
-/// One try of the store to deliver a notification.
+/// The store's attempt to deliver a notification.
 package struct SendAttempt: Hashable, Sendable {
     package let at: Instant?
     /// In the store's own words.
@@ -58,7 +58,7 @@ package struct SendAttempt: Hashable, Sendable {
     }
 }
 
-/// An app as the store knows it, and whose it is here.
+/// An app by its key at the store, and its project here.
 package struct StoreApp: Hashable, Sendable {
     package let project: ProjectID
     package let key: AppKey

@@ -1,16 +1,16 @@
-/// What a store is asked about an app, or told.
+/// A question or a message to a store about an app.
 package enum StoreCall: Hashable, Sendable {
     case transaction(TransactionID)
-    /// How the app came to the customer who made a transaction.
+    /// How the customer who made a transaction got the app.
     case installation(of: TransactionID)
-    /// The standing of every subscription of the customer who made a transaction.
+    /// The status of every subscription of the customer who made a transaction.
     case standings(of: TransactionID)
-    /// All that the customer who made a transaction ever bought, as the store knows it now.
+    /// Everything that the customer who made a transaction ever bought, as the store knows it now.
     case history(of: TransactionID, HistoryFilter = HistoryFilter(), after: String? = nil)
     case refunds(of: TransactionID, after: String? = nil)
-    /// What belongs to the order number that a customer's mail shows.
+    /// The transactions under an order number from a customer's mail.
     case order(String)
-    /// What the store has told this app's server.
+    /// The notifications that the store has sent to this app's server.
     case notifications(NotificationFilter, after: String? = nil)
     case test
     case testResult(String)
@@ -22,7 +22,7 @@ package enum StoreCall: Hashable, Sendable {
     case consumption(ConsumptionReport, of: TransactionID)
 }
 
-/// Which part of a history is wanted.
+/// The wanted part of a history.
 package struct HistoryFilter: Hashable, Sendable {
     package var start: Instant?
     package var end: Instant?
@@ -31,11 +31,11 @@ package struct HistoryFilter: Hashable, Sendable {
 
     package init() {}
 
-    /// Whether all is wanted.
+    /// Whether the whole history is wanted.
     package var isOpen: Bool { self == HistoryFilter() }
 }
 
-/// Which of the store's notifications are wanted.
+/// The wanted part of the store's notifications.
 package struct NotificationFilter: Hashable, Sendable {
     package var start: Instant
     package var end: Instant
@@ -49,7 +49,7 @@ package struct NotificationFilter: Hashable, Sendable {
     }
 }
 
-/// A renewal date that is moved later.
+/// Moves a renewal date to a later day.
 package struct RenewalExtension: Hashable, Sendable {
     package enum Why: Int64, Hashable, Sendable, CaseIterable {
         case undeclared = 0
@@ -61,7 +61,7 @@ package struct RenewalExtension: Hashable, Sendable {
 
     package let days: Int64
     package let why: Why
-    /// Names the wish: a store does one of that name once.
+    /// Names the request: a store executes one request of a name once.
     package let request: String
 
     package init(days: Int64, why: Why, request: String) {
@@ -71,7 +71,7 @@ package struct RenewalExtension: Hashable, Sendable {
     }
 }
 
-/// The report to the store about a purchase whose customer asks for a refund. The customer has
+/// The report to the store about a purchase whose customer requests a refund. The customer has
 /// consented, or there is no report.
 package struct ConsumptionReport: Hashable, Sendable {
     package enum Delivery: String, Hashable, Sendable, CaseIterable {
@@ -100,7 +100,7 @@ package struct ConsumptionReport: Hashable, Sendable {
 }
 
 extension StoreCall {
-    /// The same for the page behind another one; `nil` for calls without pages.
+    /// The same call for the page after another one; `nil` for calls without pages.
     package func page(after token: String?) -> StoreCall? {
         switch self {
         case .history(let id, let filter, _): .history(of: id, filter, after: token)

@@ -1,8 +1,8 @@
-/// What Deed shows a store to be heard, for one app. It is kept encrypted and never shown.
+/// What Deed uses to identify itself to a store for one app. It is kept encrypted and never shown.
 package struct StoreCredentials: Hashable, Sendable {
-    /// Each under the name that the store's profile gives it.
+    /// By the names that the store's profile gives them.
     package var secrets: [String: String]
-    /// A store on this machine that stands in for the real one.
+    /// A store on this machine that replaces the real one.
     package var address: StoreAddress?
 
     package init(_ secrets: [String: String] = [:], address: StoreAddress? = nil) {
@@ -20,9 +20,9 @@ package struct StoreCredentials: Hashable, Sendable {
     }
 }
 
-/// What of an app's credentials becomes something else.
+/// A change to an app's credentials.
 package struct CredentialsChange: Hashable, Sendable {
-    /// `nil` takes a secret away.
+    /// `nil` removes a secret.
     package var secrets: [String: String?] = [:]
     package var address: StoreAddress??
 
@@ -30,24 +30,24 @@ package struct CredentialsChange: Hashable, Sendable {
 
     package var isEmpty: Bool { self == CredentialsChange() }
 
-    /// Whether it hands in what only the store may see.
+    /// Whether it contains a secret.
     package var holdsSecret: Bool { secrets.values.contains { $0 != nil } }
 }
 
-/// One of the things that an app shows its store.
+/// One of the credentials that an app has for its store.
 package struct CredentialMember: Sendable {
     package enum Part: Sendable {
-        /// It opens the store's API, together with the other members of the key.
+        /// Opens the store's API, together with the other members of the key.
         case key
-        /// It has the store judge evidence.
+        /// Lets the store judge evidence.
         case sharedSecret
     }
     package let name: String
     package let part: Part
-    /// Whether the command line takes it from a file: what stands among the arguments is there for all users of
-    /// the machine to read.
+    /// Whether the command line reads it from a file: all users of the machine can read command-line
+    /// arguments.
     package let isSecret: Bool
-    /// What the command line says of it.
+    /// Its description on the command line.
     package let help: (value: String, text: String)
 
     package init(
@@ -60,11 +60,12 @@ package struct CredentialMember: Sendable {
     }
 }
 
-/// The address of a store on this machine, like `http://127.0.0.1:9090`. There is no other.
+/// The address of a store on this machine, like `http://127.0.0.1:9090`. No other address is valid.
 package struct StoreAddress: Hashable, Sendable {
     package let url: String
 
-    /// `nil` for any host that is not this machine by its number, and for more than host and port.
+    /// `nil` unless the text has only a host and a port, and the host is a loopback address in
+    /// digits.
     package init?(_ text: String) {
         let schemes = ["http://127.0.0.1:", "http://[::1]:"]
         guard let scheme = schemes.first(where: { text.hasPrefix($0) }) else { return nil }
@@ -76,7 +77,7 @@ package struct StoreAddress: Hashable, Sendable {
     }
 }
 
-/// What may be told of an app's credentials.
+/// The parts of an app's credentials that may be shown.
 package struct CredentialsStatus: Hashable, Sendable {
     package let hasKey: Bool
     package let hasSharedSecret: Bool
@@ -88,7 +89,7 @@ package struct CredentialsStatus: Hashable, Sendable {
         self.address = address
     }
 
-    /// Whether the store is shown nothing.
+    /// Whether nothing is set.
     package var isEmpty: Bool { !hasKey && !hasSharedSecret && address == nil }
 
     package init(_ credentials: StoreCredentials, of members: [CredentialMember]) {
@@ -99,7 +100,7 @@ package struct CredentialsStatus: Hashable, Sendable {
     }
 }
 
-// What is printed by mistake tells nothing.
+// Printing credentials by mistake reveals nothing.
 extension StoreCredentials: CustomStringConvertible {
     package var description: String { "credentials" }
 }
@@ -108,7 +109,7 @@ extension CredentialsChange: CustomStringConvertible {
     package var description: String { "a change of credentials" }
 }
 
-/// What is wrong with credentials, by the member that is.
+/// The fault in credentials, and the member that has it.
 package struct InvalidCredential: Error, Hashable, Sendable {
     package let name: String
     package let sentence: String
@@ -119,13 +120,13 @@ package struct InvalidCredential: Error, Hashable, Sendable {
     }
 }
 
-/// Where a write of credentials stands among the events of its project.
+/// The place of a credentials write among the events of its project.
 package struct CredentialsWrite: Hashable, Sendable {
-    /// The version of the project's stream that the write follows.
+    /// The version of the project's stream before the write.
     package let version: Int64
-    /// The version with which the app came. What was written before belonged to one that was removed.
+    /// The version with which the app came. Anything written earlier belonged to an app that was removed.
     package let appSince: Int64
-    /// Whether an earlier twin may have done it.
+    /// Whether an earlier attempt may have done it.
     package let isRepetition: Bool
 
     package init(version: Int64, appSince: Int64, isRepetition: Bool = false) {
@@ -135,16 +136,16 @@ package struct CredentialsWrite: Hashable, Sendable {
     }
 }
 
-/// Credentials as they are kept: encrypted, next to what may be shown of them.
+/// Credentials as stored: encrypted, next to the parts that may be shown.
 package struct SealedCredentials: Hashable, Sendable {
     package let app: StoreApp
     package let sealed: [UInt8]
-    /// Tells which key of the installation opens them.
+    /// Names the installation's key that opens them.
     package let keyName: [UInt8]
     package let status: CredentialsStatus
-    /// Grows with every change.
+    /// Increases with every change.
     package let revision: Int64
-    /// The version of the project's stream that the newest write follows.
+    /// The version of the project's stream before the newest write.
     package let version: Int64
     package let changedAt: Instant
     package let changedBy: Actor

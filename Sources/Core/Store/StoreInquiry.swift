@@ -1,16 +1,16 @@
-/// Evidence that only the store can judge, and what is known of it.
+/// Evidence that only the store can judge, and what is known about it.
 package struct StoreInquiry: Sendable {
     package let evidence: RawEvidence
     package let app: App
-    /// The app as the store knows it.
+    /// The app by its key at the store.
     package let storeApp: StoreApp
-    /// Where the evidence says that it was made.
+    /// The environment that the evidence names.
     package let environment: Environment
-    /// How often it was judged, this time included.
+    /// How many attempts there were to judge it, including this one.
     package let tries: Int64
-    /// Why the last try came to nothing.
+    /// Why the last attempt failed.
     package let formerReason: IntakeReason?
-    /// By when an answer may have been made.
+    /// The latest instant at which an answer can have been made.
     package let now: Instant
 
     package init(

@@ -1,32 +1,33 @@
-/// A store by what it can do, and what it calls its things. Its client declares it; the use cases know nothing else
-/// about a store.
+/// What a store can do, and its names for things. Its client declares the profile; the use cases know nothing
+/// else about a store.
 package protocol StoreProfile: Sendable {
     var store: Store { get }
-    /// The kinds of its evidence.
+    /// The kinds of evidence that it issues.
     var kinds: [EvidenceKind] { get }
-    /// How back ends hand its evidence in.
+    /// How back ends submit its evidence.
     var handIns: [HandIn] { get }
-    /// The steps of a reconciliation in which it can be asked.
+    /// The reconciliation steps in which it can be asked.
     var steps: Set<ReconcileStep> { get }
-    /// What an app shows it.
+    /// The credentials that an app has for it.
     var credentials: [CredentialMember] { get }
-    /// The flag that names an app on the command line, and what people read about it.
+    /// The flag that names an app on the command line, and its help text.
     var appFlag: (name: String, help: String) { get }
     /// Where people set up an app.
     var console: String { get }
-    /// What is to be done there where the store knows no address for notifications.
+    /// How to set an address for notifications there if the store has none.
     var addressCure: String { get }
 
-    /// How far it is from one question for a history to the next, in the long run and in milliseconds.
+    /// The average pause between two inquiries for a history, in milliseconds.
     func historyPause(in environment: Environment) -> Int64
-    /// How far back it tells again what it has told, in milliseconds.
+    /// How far back it repeats past notifications, in milliseconds.
     func newsReach(in environment: Environment) -> Int64
-    /// The credentials as they are kept; throws what is wrong with them.
+    /// The credentials in the form in which they are stored; throws if something is wrong with
+    /// them.
     func proper(_ credentials: StoreCredentials) throws(InvalidCredential) -> StoreCredentials
 }
 
 extension StoreProfile {
-    /// What it tells by itself.
+    /// The kind of evidence that it sends on its own initiative.
     package var news: EvidenceKind? { kinds.first { $0.content == .news } }
 }
 
@@ -43,13 +44,13 @@ package struct HandIn: Sendable {
     }
 }
 
-/// How often something may be done, in microseconds.
+/// How often something may be done; times are in microseconds.
 package struct StoreBudget: Hashable, Sendable {
-    /// The name under which it is counted.
+    /// The name under which calls are counted.
     package let name: String
-    /// From one to the next, in the long run.
+    /// The average pause between two calls.
     package let pause: Int64
-    /// How far ahead of that pace one may be.
+    /// How far calls may run ahead of that pace.
     package let burst: Int64
 
     package init(name: String, pause: Int64, burst: Int64) {
@@ -59,7 +60,7 @@ package struct StoreBudget: Hashable, Sendable {
     }
 }
 
-/// Calls about one app that all instances count together.
+/// Calls about one app, counted across all instances.
 package struct StoreTurn: Hashable, Sendable {
     package let app: StoreApp
     package let environment: Environment

@@ -1,10 +1,10 @@
-/// Up to where the store's history of a purchase was read, so that the next time only what changed is.
+/// How far the store's history of a purchase was read, so that the next reading covers only changes.
 package struct HistoryMark: Hashable, Sendable {
-    /// The part of the history that was asked for: what was bought since then.
+    /// The requested part of the history: what was bought since then.
     package var since: Instant?
-    /// The store's name for the place up to which it was read; it goes with that part alone.
+    /// The store's name for the place up to which it was read; it applies only to that part.
     package var revision: String?
-    /// The store does not know the purchase, and is not asked again before.
+    /// The store does not know the purchase; do not ask again before then.
     package var restsUntil: Instant?
 
     package init(since: Instant? = nil, revision: String? = nil, restsUntil: Instant? = nil) {
@@ -14,7 +14,7 @@ package struct HistoryMark: Hashable, Sendable {
     }
 }
 
-/// A purchase as one of the store's environments has it.
+/// A purchase as one of the store's environments knows it.
 package struct StorePurchase: Hashable, Sendable {
     package let app: StoreApp
     package let environment: Environment
@@ -27,14 +27,15 @@ package struct StorePurchase: Hashable, Sendable {
     }
 }
 
-/// What a store is to be asked for: the whole history of a customer, whom it knows by a purchase.
+/// An inquiry to a store: the whole history of a customer, whom the store knows by a purchase.
 package struct HistoryQuestion: Hashable, Sendable {
     package let place: StorePurchase
-    /// Who held the purchase when the question came up.
+    /// Who held the purchase when the inquiry was made.
     package let customer: CustomerID
-    /// When the customer's newest purchase was made. The newest are asked about first.
+    /// When the customer's newest purchase was made. Customers with the newest purchases come
+    /// first.
     package let newestAt: Instant
-    /// Why something is known to be missing; `nil` where it is only asked in its turn.
+    /// Why something is known to be missing; `nil` for a routine inquiry.
     package var obstacle: String?
 
     package init(
@@ -47,10 +48,10 @@ package struct HistoryQuestion: Hashable, Sendable {
     }
 }
 
-/// How many histories of an app's customers are still to be asked for.
+/// How many histories of an app's customers are still to be requested.
 package struct HistoryCount: Hashable, Sendable {
     package var ofEnvironment: [Environment: Int64] = [:]
-    /// Of how many something is known to be missing.
+    /// How many of them are known to lack something.
     package var missing: Int64 = 0
 
     package init() {}
@@ -58,13 +59,13 @@ package struct HistoryCount: Hashable, Sendable {
     package var all: Int64 { ofEnvironment.values.reduce(0, +) }
 }
 
-/// Asking for the history of every customer with a purchase of an app.
+/// A round of inquiries: the history of every customer with a purchase in an app.
 package struct HistoryRound: Hashable, Sendable {
-    /// Whether there is a question for each customer who was known when it began.
+    /// Whether it has an inquiry for each customer who was known when it began.
     package var isFilled = false
-    /// Whether it began by itself, and takes its time.
+    /// Whether it began by itself and runs slowly.
     package var isSlow: Bool
-    /// Whether each question of some round of the app was answered.
+    /// Whether some round of the app had all its inquiries answered.
     package var wasWhole: Bool
 
     package init(isFilled: Bool = false, isSlow: Bool, wasWhole: Bool) {
@@ -74,7 +75,7 @@ package struct HistoryRound: Hashable, Sendable {
     }
 }
 
-/// A customer about whose subscriptions the store is to be asked.
+/// A customer about whose subscriptions the store should be asked.
 package struct DueInquiry: Hashable, Sendable {
     package let stream: Stream
     package let at: Instant

@@ -1,32 +1,32 @@
-/// Why a store gave no answer that can be used. Nothing is changed then.
+/// Why a store gave no usable answer. Nothing is changed then.
 package enum StoreTrouble: Error, Hashable, Sendable {
-    /// Deed has nothing to show it for an app; the sentence says what and how to set it.
+    /// Deed lacks credentials for an app; the sentence says which, and how to set them.
     case unconfigured(String)
     case locked(AppID)
-    /// The store does not take the key.
+    /// The store rejects the key.
     case unauthorized
-    /// The store refuses; repeating the call is of no use.
+    /// The store refuses; repeating the call is useless.
     case refused(code: Int64, message: String, meaning: Meaning? = nil)
-    /// As much was asked as may be, or the store wants a pause.
+    /// The limit of calls is reached, or the store asks for a pause.
     case limited(until: Instant)
     case unavailable(String)
-    /// The store could not prove who it is.
+    /// The store could not prove its identity.
     case untrusted(String)
     case unreadable(String)
-    /// What it signed is not proven, or is about something else than it was asked.
+    /// Its signature is not proven, or the answer is about something else.
     case foreign(String)
     case endlessPages(limit: Int)
     case fault(Fault)
 
-    /// What a refusal tells, where something follows from it.
+    /// The meaning of a refusal that has consequences.
     package enum Meaning: Hashable, Sendable {
-        /// It knows no such purchase, or none of the account any more.
+        /// It does not know the purchase, or nothing of the account any more.
         case purchaseUnknown
-        /// It knows no place to send notifications to.
+        /// It has no address for notifications.
         case noAddress
-        /// It knows nothing of the test notification yet.
+        /// It does not know the test notification yet.
         case testUnknown
-        /// It does not tell what lies so far back.
+        /// It does not report events from so long ago.
         case tooFarBack
     }
 
@@ -74,7 +74,7 @@ package enum StoreTrouble: Error, Hashable, Sendable {
         }
     }
 
-    /// Whether a repetition may succeed later, without a person mending anything.
+    /// Whether a repetition may succeed later without human action.
     package var isRetryable: Bool {
         switch self {
         case .limited, .unavailable, .fault: true

@@ -7,9 +7,9 @@ package struct CivilDate: Hashable, Sendable {
 
     static let millisecondsPerDay: Int64 = 86_400_000
 
-    /// A date from its parts; `nil` when there is no such day or time of day.
+    /// A date from its parts; `nil` if there is no such day or time of day.
     package init?(year: Int64, month: Int64, day: Int64, millisecondOfDay: Int64) {
-        // Years beyond this have no place in 64 bits of milliseconds.
+        // Later years do not fit into 64 bits of milliseconds.
         guard (-293_000_000...293_000_000).contains(year), (1...12).contains(month),
             (1...CivilDate.days(inMonth: month, of: year)).contains(day),
             (0..<CivilDate.millisecondsPerDay).contains(millisecondOfDay)
@@ -23,9 +23,10 @@ package struct CivilDate: Hashable, Sendable {
     package init(_ instant: Instant) {
         let perDay = CivilDate.millisecondsPerDay
         let days = instant.milliseconds.flooredQuotient(by: perDay)
-        // Wraps on the first day of time only, and comes out right.
+        // Wraps only on the first day of time, where the result is still right.
         millisecondOfDay = instant.milliseconds &- days &* perDay
-        // Counting from 1 March 0000 puts the leap day last in its year, where it disturbs nothing.
+        // Counting from 1 March 0000 puts the leap day at the end of its year, where it does no
+        // harm.
         let shifted = days + 719_468
         let era = shifted.flooredQuotient(by: 146_097)
         let dayOfEra = shifted - era * 146_097
@@ -38,7 +39,7 @@ package struct CivilDate: Hashable, Sendable {
         year = yearOfEra + era * 400 + (month <= 2 ? 1 : 0)
     }
 
-    /// The moment of this date, held at the ends of time.
+    /// The moment of this date, clamped to the ends of time.
     package var instant: Instant {
         let marchYear = month <= 2 ? year - 1 : year
         let era = marchYear.flooredQuotient(by: 400)
@@ -71,7 +72,7 @@ package struct CivilDate: Hashable, Sendable {
 }
 
 extension Int64 {
-    /// The quotient rounded towards the past, so that days before 1970 are whole days too.
+    /// The quotient rounded towards the past, so that days before 1970 are whole too.
     func flooredQuotient(by divisor: Int64) -> Int64 {
         let quotient = self / divisor
         return self % divisor < 0 ? quotient - 1 : quotient

@@ -1,4 +1,5 @@
-/// A moment: milliseconds since 1970-01-01T00:00:00Z. Always an argument, never read from a clock.
+/// A moment: milliseconds since 1970-01-01T00:00:00Z. Always passed as an argument, never read from
+/// a clock.
 package struct Instant: Hashable, Comparable, Sendable {
     package let milliseconds: Int64
 
@@ -10,7 +11,7 @@ package struct Instant: Hashable, Comparable, Sendable {
         one.milliseconds < other.milliseconds
     }
 
-    /// The moment that many milliseconds later, held at the ends of time instead of overflowing.
+    /// The moment that many milliseconds later, clamped to the ends of time instead of overflowing.
     package func advanced(byMilliseconds amount: Int64) -> Instant {
         let (sum, overflow) = milliseconds.addingReportingOverflow(amount)
         if overflow { return amount > 0 ? .distantFuture : .distantPast }

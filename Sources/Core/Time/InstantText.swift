@@ -1,14 +1,14 @@
 extension Instant {
-    /// The instants that RFC 3339 can write and read back: the years 0000 to 9999 in UTC.
+    /// The instants that RFC 3339 can express: the years 0000 to 9999 in UTC.
     package static let writable =
         Instant(milliseconds: -62_167_219_200_000)...Instant(milliseconds: 253_402_300_799_999)
 
-    /// The instants that evidence may state: the years 1970 to 9999 in UTC. No store sold before, and every
-    /// reader of dates can write them.
+    /// The instants that evidence may state: the years 1970 to 9999 in UTC. No store sold anything earlier,
+    /// and every date formatter can write them.
     package static let statable = Instant(milliseconds: 0)...writable.upperBound
 
-    /// RFC 3339 in UTC with milliseconds: `2026-11-20T19:21:00.000Z`. Years that it has no room for
-    /// are written as ISO 8601 expands them, with a sign and at least six digits.
+    /// RFC 3339 in UTC with milliseconds: `2026-11-20T19:21:00.000Z`. Years outside its range are
+    /// written in ISO 8601's expanded form, with a sign and at least six digits.
     package var text: String {
         var bytes: [UInt8] = []
         bytes.reserveCapacity(24)
@@ -35,9 +35,9 @@ extension Instant {
         }
     }
 
-    /// Reads RFC 3339: any fraction of a second (cut after milliseconds), `Z` or an offset with or
-    /// without its colon. `nil` for anything else, a leap second and a year in UTC that cannot be
-    /// written too.
+    /// Reads RFC 3339: any fraction of a second (truncated to milliseconds), and `Z` or an offset
+    /// with or without its colon. `nil` for anything else, including a leap second and a year in
+    /// UTC that cannot be written.
     package init?(text: some StringProtocol) {
         self.init(expandedText: text)
         if text.first == "+" || text.first == "-" || !Instant.writable.contains(self) {
@@ -45,7 +45,7 @@ extension Instant {
         }
     }
 
-    /// Reads the `text` of any instant, expanded years included.
+    /// Reads the `text` of any instant, including expanded years.
     package init?(expandedText text: some StringProtocol) {
         var reader = DigitReader(bytes: Array(text.utf8))
         guard let year = reader.year(), reader.take("-"),

@@ -1,4 +1,4 @@
-/// A stretch of time with its start and without its end; without an end it lasts for ever.
+/// A stretch of time that includes its start but not its end; without an end it never stops.
 package struct Interval: Hashable, Sendable {
     package let start: Instant
     package let end: Instant?
@@ -14,12 +14,13 @@ package struct Interval: Hashable, Sendable {
         start <= instant && (end.map { instant < $0 } ?? true)
     }
 
-    /// The part of this before `instant`; empty, at its start, when that comes first.
+    /// The part before `instant`; an empty interval at its start if `instant` comes first.
     package func cut(at instant: Instant) -> Interval {
         Interval(start: start, end: max(start, min(end ?? instant, instant)))
     }
 
-    /// The unbroken stretches that these cover together, in order; neighbours that touch are one.
+    /// The unbroken stretches that these intervals cover together, in order; touching neighbours
+    /// are joined.
     package static func union(_ intervals: [Interval]) -> [Interval] {
         var runs: [Interval] = []
         for next in intervals.filter({ !$0.isEmpty }).sorted(by: { $0.start < $1.start }) {

@@ -1,6 +1,6 @@
 extension CustomerState {
-    /// The state as it was known at that moment: folded from what was recorded by then. The events
-    /// are one stream's, in order.
+    /// The state as known at that moment, folded from the events recorded until then. The events
+    /// belong to one stream and are in order.
     package init(folding events: some Sequence<RecordedEvent>, known: Instant = .distantFuture) {
         self.init()
         for recorded in events where recorded.recordedAt <= known { apply(recorded.event) }
@@ -8,7 +8,7 @@ extension CustomerState {
 }
 
 extension ProjectState {
-    /// The project as it was known at that moment, its catalog included.
+    /// The project as known at that moment, including its catalog.
     package init(folding events: some Sequence<RecordedEvent>, known: Instant = .distantFuture) {
         self.init()
         for recorded in events where recorded.recordedAt <= known {

@@ -2,7 +2,7 @@ package import Core
 internal import Crypto
 internal import JSON
 
-/// What Apple hands out.
+/// Apple's kinds of evidence.
 extension EvidenceKind {
     package static let appReceipt = EvidenceKind(.apple, "app_receipt", by: .signatureOrWord)
     package static let signedTransaction = EvidenceKind(.apple, "signed_transaction")
@@ -19,11 +19,11 @@ extension EvidenceKind {
 }
 
 extension EvidenceKind {
-    /// The kind that `bytes` look like; `nil` when they resemble none. This proves nothing.
+    /// The kind that `bytes` look like; `nil` if they resemble none. This proves nothing.
     package static func detect(_ bytes: [UInt8]) -> EvidenceKind? {
         guard let first = bytes.first(where: { !isSpace($0) }) else { return nil }
         if bytes[0] == 0x30 { return .appReceipt }
-        // A receipt of another age; as a receipt it is refused by its name.
+        // A receipt of the old form, refused by its name as a receipt.
         if ReceiptFrame.isTransactionReceipt(bytes) { return .appReceipt }
         if first == UInt8(ascii: "{") { return detectJSON(bytes) }
         if bytes.contains(UInt8(ascii: ".")) { return detectSigned(bytes) }
@@ -32,7 +32,7 @@ extension EvidenceKind {
 
     private static func detectJSON(_ bytes: [UInt8]) -> EvidenceKind? {
         guard let body = try? JSON.read(bytes) else {
-            // Broken JSON deserves to hear so, under the kind that it was probably meant to be.
+            // Broken JSON gets an error under the kind that it was probably meant to be.
             let start = String(decoding: bytes.prefix(32), as: UTF8.self)
             return start.contains("\"signedPayload\"") ? .notification : .verifyReceiptReply
         }
@@ -45,7 +45,7 @@ extension EvidenceKind {
         return EvidenceKind(ofSigned: members.object)
     }
 
-    /// The store signs every kind with the same certificates, so only the members tell them apart.
+    /// The store signs every kind with the same certificates, so only the members distinguish them.
     init(ofSigned members: JSONObject) {
         if members["notificationType"] != nil || members["notificationUUID"] != nil {
             self = .notification
@@ -53,7 +53,8 @@ extension EvidenceKind {
             || members["originalTransactionId"] != nil && members["transactionId"] == nil
                 && members["purchaseDate"] == nil
         {
-            // It names no transaction, and is told by that where a member of its own is missing.
+            // It names no transaction, which also identifies it when one of its own members is
+            // missing.
             self = .renewalInfo
         } else if members["receiptType"] != nil || members["originalApplicationVersion"] != nil {
             self = .appTransaction

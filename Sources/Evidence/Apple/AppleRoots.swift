@@ -1,6 +1,6 @@
 package import Crypto
 
-/// The roots of Apple's public key infrastructure, and what its chains look like.
+/// The roots of Apple's public key infrastructure, and the form of its chains.
 package enum AppleRoots {
     /// Apple Root CA, under which receipts are signed, and Apple Root CA - G3, under which signed
     /// transactions are.

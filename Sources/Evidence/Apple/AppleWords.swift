@@ -1,6 +1,6 @@
 internal import Core
 
-// What Apple calls the things that facts name; a word that is not known here keeps its raw form.
+// Apple's words for things that facts name; an unknown word keeps its raw form.
 
 extension ProductKind {
     init?(apple word: StoreWord) {
@@ -13,7 +13,7 @@ extension ProductKind {
         }
     }
 
-    /// The number in a receipt. Zero also stands for "not told" there, so it decides nothing.
+    /// The number in a receipt. Zero also means "unknown" there, so it decides nothing.
     init?(receiptCode: Int64) {
         switch receiptCode {
         case 1: self = .consumable

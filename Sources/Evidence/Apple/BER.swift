@@ -23,14 +23,14 @@ struct ByteRange: Sendable {
     }
 }
 
-/// Why bytes are not ASN.1 that this reader takes.
+/// Why bytes are not ASN.1 that this reader accepts.
 enum BERFault: Error {
     case truncated
     case malformed
     case tooDeep
 }
 
-/// What an identifier octet announces; only what receipts are made of.
+/// The meaning of an identifier octet; only those that occur in receipts.
 enum BERTag {
     static let integer: UInt8 = 0x02
     static let octets: UInt8 = 0x04
@@ -44,17 +44,17 @@ enum BERTag {
     static func context(_ number: UInt8) -> UInt8 { 0xA0 | number }
 }
 
-/// One element: its tag, its content, and the whole of it with its header.
+/// One element: its tag, its content, and all of it with the header.
 struct BERElement {
     let tag: UInt8
     let content: Range<Int>
     let whole: Range<Int>
-    /// Whether the element said how long it is, as DER demands.
+    /// Whether the element stated its length, as DER requires.
     let hasLength: Bool
 }
 
-/// Walks elements that lie one after another, in definite and indefinite form, without recursion
-/// and without going beyond its bounds.
+/// Walks consecutive elements, in definite and indefinite form, without recursion and without
+/// leaving its bounds.
 struct BERReader {
     static let depthLimit = 16
 
@@ -80,7 +80,8 @@ struct BERReader {
     mutating func next() throws(BERFault) -> BERElement {
         let start = at
         let header = try header(at: start)
-        // Nothing in receipts has tag zero: only the end of an indefinite length is written so.
+        // Nothing in receipts has tag zero: only the end of an indefinite length is written this
+        // way.
         if header.tag == 0 { throw .malformed }
         guard let length = header.length else {
             let mark = try endMark(from: header.contentStart)
@@ -101,7 +102,7 @@ struct BERReader {
         return element
     }
 
-    /// The next element when it has that tag; otherwise nothing is read.
+    /// The next element if it has that tag; otherwise nothing is read.
     mutating func nextIf(_ tag: UInt8) throws(BERFault) -> BERElement? {
         nextTag == tag ? try next() : nil
     }
@@ -129,7 +130,7 @@ struct BERReader {
             if tag & BERTag.constructed == 0 { throw .malformed }
             return Header(tag: tag, contentStart: start + 2, length: nil)
         }
-        // Four octets count more than any receipt may hold, and cannot overflow.
+        // Four octets express more than any receipt may hold, and cannot overflow.
         let count = Int(first & 0x7F)
         if count > 4 { throw .malformed }
         if end - start - 2 < count { throw .truncated }
@@ -145,7 +146,7 @@ struct BERReader {
         return Header(tag: tag, contentStart: contentStart, length: length)
     }
 
-    /// Where the two zeros lie that end the indefinite content which begins at `start`.
+    /// The position of the two zeros that end the indefinite content which begins at `start`.
     private func endMark(from start: Int) throws(BERFault) -> Int {
         var open = 1
         var position = start
@@ -168,7 +169,7 @@ struct BERReader {
 }
 
 extension BERReader {
-    /// The octets of a string of that kind, whether it is written in one piece or in many.
+    /// The octets of a string of that kind, in one piece or in many.
     mutating func string(_ tag: UInt8) throws(BERFault) -> ByteRange {
         try string(next(), tag)
     }

@@ -2,19 +2,19 @@ internal import Core
 internal import Crypto
 import Synchronization
 
-/// Takes evidence apart for keeping. Nothing is verified here: what cannot be put back byte for byte
+/// Takes evidence apart for storage. Nothing is verified here: what cannot be restored byte for byte
 /// is kept whole.
 final class EvidencePacker: Sendable {
-    /// Longer ones are left where they are; genuine ones are of one to two kilobytes.
+    /// Longer ones are left in place; genuine ones have one to two kilobytes.
     private static let certificateLimit = 16 << 10
     private static let certificateCountLimit = 32
 
-    /// The headers that were seen last: all that one signer signs begins with the same one.
+    /// The most recent headers: everything from one signer begins with the same one.
     private let headers = Mutex<[Header]>([])
     private static let headerLimit = 16
 
     private struct Header {
-        /// With the dot behind it.
+        /// Including the dot after it.
         let text: [UInt8]
         let pieces: [Piece]
     }
@@ -42,8 +42,8 @@ final class EvidencePacker: Sendable {
         return pieces + [.literal(Array(bytes[end...]))]
     }
 
-    /// The three parts of a signed statement, decoded; `nil` when it is none. What base64 reads
-    /// strictly, it writes again as it was.
+    /// The three parts of a signed statement, decoded; `nil` if it is none. Strict base64 restores
+    /// the same text.
     private func statement(_ text: Span<UInt8>, mayHoldOthers: Bool) -> [Piece]? {
         guard let header = header(of: text),
             let dot = text.firstIndex(from: header.text.count, where: { $0 == SignedJSON.dot }),
@@ -78,7 +78,7 @@ final class EvidencePacker: Sendable {
         return header
     }
 
-    /// A payload, in which further statements may stand as texts.
+    /// A payload, which may contain further statements as texts.
     private func payload(_ decoded: [UInt8]) -> [Piece] {
         replacing(decoded) { statement($0, mayHoldOthers: false) }
     }
@@ -87,7 +87,7 @@ final class EvidencePacker: Sendable {
         (64...EvidencePacker.certificateLimit).contains(count)
     }
 
-    /// The bytes with each long text in quotes replaced, as far as `replace` gives something for it.
+    /// The bytes with each long quoted text replaced, if `replace` returns something for it.
     private func replacing(
         _ bytes: [UInt8], _ replace: (Span<UInt8>) -> [Piece]?
     ) -> [Piece] {

@@ -2,7 +2,7 @@ package import Core
 internal import Crypto
 internal import JSON
 
-/// One thing that was looked at, and how it came out.
+/// One check and its result.
 package struct Check: Hashable, Sendable {
     package enum Name: String, Sendable {
         case format
@@ -22,12 +22,12 @@ package struct Check: Hashable, Sendable {
         case licence
     }
     package let name: Name
-    /// `nil` when the check was not made.
+    /// `nil` if the check was not made.
     package let passed: Bool?
     package let detail: String
 }
 
-/// What a person asks about one piece of evidence, without any app being configured.
+/// A person's question about one piece of evidence, without any app being configured.
 package struct EvidenceQuestion: Sendable {
     package var now: Instant
     package var bundleID: AppID?
@@ -42,7 +42,7 @@ package struct EvidenceQuestion: Sendable {
 /// Evidence taken apart for a person: what it states, and each check by name.
 package struct Examination: Sendable {
     package let kind: EvidenceKind?
-    /// What the evidence states, as far as it can be read, believed or not.
+    /// What the readable part of the evidence states, believed or not.
     package let statement: StoreStatement<Unverified>?
     package let refusal: EvidenceRefusal?
     package let checks: [Check]
@@ -51,8 +51,8 @@ package struct Examination: Sendable {
 }
 
 extension Verifier {
-    /// Verifies `bytes` just as a server would, and tells how each check came out. Without a bundle
-    /// id the evidence is taken to be for the app that it names itself.
+    /// Verifies `bytes` exactly as a server would, and reports each check's result. Without a
+    /// bundle id, the evidence counts as meant for the app that it names.
     package func examine(_ bytes: [UInt8], _ question: EvidenceQuestion) -> Examination {
         guard bytes.count <= RawEvidence.byteLimit, let kind = EvidenceKind.detect(bytes) else {
             let refusal: EvidenceRefusal =
@@ -77,7 +77,7 @@ extension Verifier {
             kind: kind, statement: statement, refusal: refusal, checks: report.checks)
     }
 
-    /// Refuses for any reason that comes before the one that no reply in a file can overcome.
+    /// Refuses for any reason that precedes the one that no reply in a file can overcome.
     private func examineReply(_ bytes: [UInt8], on terms: Terms) throws(EvidenceRefusal) {
         let reply = try VerifyReceiptReply(bytes)
         try reply.requireValid()
@@ -102,8 +102,8 @@ extension EvidenceQuestion {
     }
 }
 
-/// Lays the outcome of a verification out as checks. They are made in this order, and the first that
-/// fails ends it.
+/// Presents the outcome of a verification as checks. They are made in this order, and the first
+/// failure ends it.
 private struct CheckReport {
     let kind: EvidenceKind
     let question: EvidenceQuestion
@@ -112,7 +112,7 @@ private struct CheckReport {
     let refusal: EvidenceRefusal?
 
     var checks: [Check] {
-        // What is inside a reply is a receipt.
+        // A reply contains a receipt.
         let failed = refusal.map {
             $0.check == .inside && kind == .verifyReceiptReply ? .latestReceipt : $0.check
         }
@@ -163,7 +163,7 @@ private struct CheckReport {
 }
 
 extension StoreStatement {
-    /// Whether a device id can be compared with what the evidence holds.
+    /// Whether a device id can be compared with the evidence.
     fileprivate var namesDevice: Bool {
         kind == .appReceipt || contents.members?["deviceVerification"] != nil
     }
@@ -172,7 +172,7 @@ extension StoreStatement {
 }
 
 extension EvidenceKind {
-    /// The checks that are made of evidence of this kind, in their order.
+    /// The checks for evidence of this kind, in order.
     fileprivate var checks: [Check.Name] {
         let proof: [Check.Name] = [.format, .chain, .signature, .contents]
         let terms: [Check.Name] = [.signingTime, .validity, .bundleID, .environment]

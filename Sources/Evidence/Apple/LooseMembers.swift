@@ -2,7 +2,7 @@ internal import Core
 internal import JSON
 
 // In verifyReceipt replies a number, a truth value and a date are mostly strings, an empty string
-// is nothing, and a list of one may stand without its brackets.
+// means nothing, and a list of one may lack its brackets.
 
 extension Members {
     func looseText(_ name: String) throws(EvidenceRefusal) -> String? {
@@ -20,7 +20,7 @@ extension Members {
         return value
     }
 
-    /// A value of an enumeration: a number where the text is one.
+    /// A value of an enumeration: a number if the text is one.
     func looseWord(_ name: String) throws(EvidenceRefusal) -> StoreWord? {
         try looseText(name).map { text in Int64(text).map(StoreWord.number) ?? .text(text) }
     }
@@ -41,7 +41,7 @@ extension Members {
             return try Instant(milliseconds: milliseconds).stated(by: name + "_ms")
         }
         guard let text = try looseText(name) else { return nil }
-        // Replies to iOS 6 receipts put milliseconds where others put text.
+        // Replies to iOS 6 receipts have milliseconds where others have text.
         if let milliseconds = Int64(text) {
             return try Instant(milliseconds: milliseconds).stated(by: name)
         }

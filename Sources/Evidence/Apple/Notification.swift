@@ -1,23 +1,23 @@
 internal import Core
 internal import JSON
 
-/// A notification's payload: which app it is about, and the signed statements inside.
+/// A notification's payload: its app, and the signed statements inside.
 struct Notification {
     let heading: Heading
     let head: NotificationHead
     let members: Members
     let signedAt: Instant?
-    /// Why a customer asks for the money back, where that is what it tells.
+    /// Why a customer requests a refund, if that is the news.
     let refundReason: RefundReason?
-    /// The signed statements inside, each to be verified in its own right.
+    /// The signed statements inside, each to be verified separately.
     let inner: [(kind: EvidenceKind, text: String)]
 
-    /// Takes the body that the store posts, `{"signedPayload":"…"}`, or the signed part alone.
+    /// Accepts the body that the store posts, `{"signedPayload":"…"}`, or the signed part alone.
     static func signedPart(of bytes: [UInt8]) throws(EvidenceRefusal) -> [UInt8] {
         guard bytes.first(where: { $0 > 0x20 }) == UInt8(ascii: "{") else { return bytes }
         let body = try Members(bytes)
         let part = Array(try body.require("signedPayload", body.text("signedPayload")).utf8)
-        // A body in a body would be one piece of evidence to who unwraps once, and another to who
+        // A body within a body would be read differently by a reader who unwraps once and one who
         // unwraps twice.
         if part.first(where: { $0 > 0x20 }) == UInt8(ascii: "{") { throw .malformedSignedJSON }
         return part
@@ -57,7 +57,7 @@ struct Notification {
             if let body = try members.members(name) { return (body, try body.text("environment")) }
         }
         guard let token = try members.members("externalPurchaseToken") else {
-            // A container that came to be after this was written names its app in the same way.
+            // Newer containers that this release does not know name their app in the same way.
             for member in members.object.members where member.value["bundleId"] != nil {
                 guard let body = try members.members(member.name) else { continue }
                 return (body, try body.text("environment"))
@@ -68,10 +68,10 @@ struct Notification {
         return (token, id.hasPrefix("SANDBOX") ? "Sandbox" : "Production")
     }
 
-    /// The whole statement, once each inner one was read or verified by `read`.
+    /// The whole statement, once `read` has read or verified each inner one.
     ///
-    /// Genuine notifications without a date of their own exist; the newest statement inside one
-    /// tells how old it is at least.
+    /// Some genuine notifications have no date of their own; the newest statement inside gives
+    /// their minimum age.
     func statement<Trust>(
         reading read: (EvidenceKind, String) throws(EvidenceRefusal) -> StoreStatement<Trust>
     ) throws(EvidenceRefusal) -> StoreStatement<Unverified> {
@@ -84,8 +84,8 @@ struct Notification {
             do throws(EvidenceRefusal) {
                 part = try read(kind, text)
             } catch {
-                // The store signed the outside: what it writes some day that cannot be read yet must
-                // not keep the notification itself from being kept.
+                // The store signed the outside: a future inner form that is not readable yet must
+                // not prevent the notification itself from being stored.
                 guard error.isOfUnknownForm else { throw .inside(kind, error) }
                 contents.unread.append(kind)
                 continue
@@ -100,8 +100,8 @@ struct Notification {
         return StoreStatement(heading, signedAt: signedAt, contents: contents)
     }
 
-    /// Adds what its type alone says about the transaction or the account inside. Its other types say what
-    /// the statements inside say better.
+    /// Adds what its type alone says about the transaction or the account inside. For other types, the
+    /// statements inside say it better.
     private func addNews(to facts: inout Facts, signedAt: Instant) {
         guard let id = try? NewsID(head.id) else { return }
         let stage: RefundFact.Stage? =
@@ -145,7 +145,7 @@ extension Verifier {
         let notification = try Notification(signed.members())
         let heading = notification.heading
         guard let app = heading.app else { throw .invalidMember("bundleId") }
-        // What is inside must be about the app and the environment that the outside names.
+        // The inner statements must be about the app and environment that the outside names.
         var inside = terms
         inside.rank = .notification
         inside.device = nil

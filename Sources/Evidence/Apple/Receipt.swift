@@ -1,7 +1,7 @@
 internal import Core
 internal import Crypto
 
-/// The numbers of the attributes in a receipt that are read; any other is skipped.
+/// The numbers of the attributes that are read from a receipt; any other is skipped.
 private enum AppAttribute {
     static let environment: Int64 = 0
     static let appleID: Int64 = 1
@@ -58,7 +58,7 @@ private struct Attributes {
         if number == AppAttribute.purchase {
             purchases.append(value)
         } else if (0...AppAttribute.expires).contains(number) || (1701...1721).contains(number) {
-            // Two values for one attribute would leave open which one counts.
+            // Two values for one attribute would be ambiguous.
             if self[number] != nil { throw .malformed }
             values.append((number, value))
         }
@@ -68,7 +68,7 @@ private struct Attributes {
         values.first { $0.number == number }?.value
     }
 
-    /// Reads the one ASN.1 value that an attribute wraps.
+    /// Reads the one ASN.1 value in an attribute.
     private func value<Value>(
         _ number: Int64, _ read: (inout BERReader) throws(BERFault) -> Value
     ) throws(EvidenceRefusal) -> Value? {
@@ -83,7 +83,7 @@ private struct Attributes {
         }
     }
 
-    /// A text; an empty one means that there is none.
+    /// A text; an empty one means none.
     func text(_ number: Int64) throws(EvidenceRefusal) -> String? {
         let content = try value(number) { (reader) throws(BERFault) -> ByteRange in
             let isIA5 = reader.nextTag.map { $0 & ~BERTag.constructed } == BERTag.ia5Text
@@ -127,7 +127,7 @@ private struct Attributes {
     }
 }
 
-/// What the content of a receipt says.
+/// The content of a receipt.
 struct Receipt {
     let statement: StoreStatement<Unverified>
     private let opaque: ByteRange
@@ -190,7 +190,7 @@ private struct FactOrigin {
 }
 
 extension TransactionFact {
-    /// Receipts order no dates and leave cancellations out, so nothing is concluded from either.
+    /// Receipts put dates in no order and leave cancellations out, so neither permits a conclusion.
     fileprivate init(
         receipt purchase: Attributes, _ origin: FactOrigin
     ) throws(EvidenceRefusal) {
@@ -215,7 +215,7 @@ extension TransactionFact {
             self.quantity = quantity
         }
         revocation = try purchase.instant(Attribute.cancelled).map(Revocation.init(at:))
-        // The sandbox writes zero for a number that it does not know.
+        // The sandbox writes zero for an unknown number.
         lineItem = try purchase.integer(Attribute.lineItem).flatMap { $0 == 0 ? nil : String($0) }
         offer = try purchase.offer()
     }
@@ -249,7 +249,7 @@ extension ReceiptFrame {
 }
 
 extension Verifier {
-    /// From 25 January 2025 on, every receipt of the store is signed with SHA-256 throughout.
+    /// Since 25 January 2025, every receipt of the store is signed with SHA-256 throughout.
     private static let endOfSHA1 = Instant(milliseconds: 1_737_763_200_000)
 
     func verifyReceipt(

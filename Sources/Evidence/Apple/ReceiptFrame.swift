@@ -1,13 +1,13 @@
 internal import Crypto
 
-/// The signed frame of a receipt: what was signed, by whom, and the certificates that came along.
-/// Nothing in it is verified, and the certificates are not even read.
+/// The signed frame of a receipt: what was signed, by whom, and the included certificates. Nothing
+/// in it is verified, and the certificates are not even read.
 struct ReceiptFrame {
     static let certificateLimit = 8
 
     let content: ByteRange
     let signer: Signer
-    /// Where the certificates lie in the binary form.
+    /// The positions of the certificates in the binary form.
     let certificates: [ByteRange]
     private let certificateBytes: ByteRange?
 
@@ -15,12 +15,12 @@ struct ReceiptFrame {
         let issuer: ByteRange
         let serial: ByteRange
         let digest: DigestAlgorithm
-        /// The attributes that are signed in place of the content, header excluded.
+        /// The attributes that are signed in place of the content, without their header.
         let attributes: ByteRange?
         let signature: ByteRange
     }
 
-    /// Takes a receipt in base64 or in binary.
+    /// Accepts a receipt in base64 or in binary.
     init(_ bytes: [UInt8]) throws(EvidenceRefusal) {
         let binary = try ReceiptFrame.binary(of: bytes)
         do {
@@ -32,13 +32,13 @@ struct ReceiptFrame {
         }
     }
 
-    /// A receipt in binary, whichever way it was written.
+    /// A receipt in binary, from either form.
     static func binary(of bytes: [UInt8]) throws(EvidenceRefusal) -> [UInt8] {
         if bytes.first == BERTag.sequence { return bytes }
         if isTransactionReceipt(bytes) { throw .transactionReceipt }
         guard let binary = Base64.standard.decode(bytes) else { throw .badBase64 }
         if isTransactionReceipt(binary) { throw .transactionReceipt }
-        // The next reader must not take it for base64 once more.
+        // The next reader must not take it for base64 again.
         guard binary.first == BERTag.sequence else { throw .badASN1 }
         return binary
     }
@@ -66,7 +66,7 @@ struct ReceiptFrame {
         let attached = try data.nextIf(BERTag.context(0))
         certificateBytes = attached.map { ByteRange(binary, $0.content) }
         certificates = try ReceiptFrame.certificates(attached.map(data.inside), binary)
-        // Revocation lists are allowed to be there, and tell nothing that is asked here.
+        // Revocation lists are allowed, and irrelevant here.
         _ = try data.nextIf(BERTag.context(1))
         signer = try ReceiptFrame.onlySigner(data.inside(data.next(BERTag.set)), binary)
         try data.requireEnd()
@@ -120,7 +120,7 @@ struct ReceiptFrame {
         try name.requireEnd()
         let digest = try algorithm(&info, binary, OID.digests)
         let attributes = try info.nextIf(BERTag.context(0))
-        // The digest of attributes is taken over their DER form, which states every length.
+        // The digest of attributes is computed over their DER form, which states every length.
         if attributes?.hasLength == false { throw BERFault.malformed }
         let signature = try algorithm(&info, binary, OID.signatures)
         let usesPlainName = signature == nil
@@ -136,7 +136,7 @@ struct ReceiptFrame {
             attributes: attributes.map { ByteRange(binary, $0.content) }, signature: value)
     }
 
-    /// The digest that an algorithm names; `nil` where it names none, as plain RSA does.
+    /// The digest that an algorithm names; `nil` if it names none, like plain RSA.
     private static func algorithm(
         _ reader: inout BERReader, _ binary: [UInt8],
         _ known: [([UInt8], DigestAlgorithm?)]
@@ -169,7 +169,7 @@ private enum OID {
 }
 
 extension ReceiptFrame {
-    /// A digest of all that decides which chain stands behind the signer.
+    /// A digest of everything that determines the signer's chain.
     func chainKey() -> Digest32 {
         var hash = SHA256()
         signer.issuer.read { hash.update($0) }
@@ -199,8 +199,8 @@ extension ReceiptFrame {
         return (leaf, others)
     }
 
-    /// The digest that the signer must have signed: of the content, or of attributes that in turn
-    /// hold the digest of the content.
+    /// The digest that the signer must have signed: of the content, or of attributes that contain
+    /// the content's digest.
     fileprivate func signedDigest() throws(EvidenceRefusal) -> [UInt8] {
         let digest = content.read { signer.digest.digest($0) }
         guard let attributes = signer.attributes else { return digest }
@@ -243,7 +243,7 @@ extension ReceiptFrame {
     }
 }
 
-/// Writes the header under which signed attributes are digested.
+/// Writes the header with which signed attributes are hashed.
 private enum DER {
     static func set(_ content: [UInt8]) -> [UInt8] {
         var length: [UInt8] = []

@@ -12,7 +12,7 @@ struct SignedJSON {
     private let payload: Range<Int>
     private let signature: Range<Int>
 
-    /// Finds the parts; `headerCount` tells how long the header is where that is known.
+    /// Finds the parts; `headerCount` is the header's length, if known.
     init(_ bytes: [UInt8], headerCount: Int? = nil) throws(EvidenceRefusal) {
         guard let first = headerCount ?? bytes.firstIndex(of: SignedJSON.dot), first > 0,
             let second = bytes[(first + 1)...].firstIndex(of: SignedJSON.dot), second > first + 1,
@@ -24,14 +24,14 @@ struct SignedJSON {
         signature = second + 1..<bytes.count
     }
 
-    /// What the payload says, proven or not.
+    /// The members of the payload, proven or not.
     func members() throws(EvidenceRefusal) -> Members {
         try Members(decode(payload))
     }
 
-    /// The certificates of the header: the signer's and its issuer's. The third one is the root that
-    /// the sender would like to be trusted; it is not read. What Xcode signs locally comes with one
-    /// certificate, which signed itself.
+    /// The certificates in the header: the signer's and its issuer's. The third one is the root that
+    /// the sender wants trusted; it is not read. Locally signed Xcode evidence has one self-signed
+    /// certificate.
     func certificates() throws(EvidenceRefusal) -> [Certificate] {
         if header.count > SignedJSON.headerLimit {
             throw .tooLarge(limit: SignedJSON.headerLimit)
@@ -72,12 +72,12 @@ struct SignedJSON {
         return signature
     }
 
-    /// Recognizes a header, however long it is.
+    /// Identifies a header of any length.
     fileprivate var headerDigest: [UInt8] {
         ByteRange(bytes, header).read { SHA256.digest($0).bytes }
     }
 
-    /// The header and the dot behind it: the same in all that one signer signs.
+    /// The header and the dot after it: the same in everything from one signer.
     fileprivate func prefix() -> DigestPrefix {
         DigestPrefix(Array(bytes[...header.upperBound]))
     }
@@ -87,7 +87,7 @@ struct SignedJSON {
     }
 }
 
-/// Carries a refusal of the chain over to one of the evidence.
+/// Turns a refusal of the chain into one of the evidence.
 func chainChecked<Result>(
     _ body: () throws(ChainRefusal) -> Result
 ) throws(EvidenceRefusal) -> Result {
@@ -100,10 +100,10 @@ func chainChecked<Result>(
 
 extension Verifier {
     /// Finds the parts of a signed statement, and the chain under which every byte of it was signed.
-    /// When it was signed, and whether the chain was valid then, is for the caller to ask.
+    /// The caller checks when it was signed, and whether the chain was valid then.
     ///
-    /// The header holds the certificates, so the same header names the same chain.
-    /// Only headers under which a signature was genuine are remembered.
+    /// The header contains the certificates, so the same header names the same chain. Only headers
+    /// with a genuine signature are remembered.
     func authenticate(
         _ bytes: [UInt8]
     ) throws(EvidenceRefusal) -> (signed: SignedJSON, chain: VerifiedChain) {
@@ -120,8 +120,8 @@ extension Verifier {
         return (signed, chain)
     }
 
-    /// The chain that the header names. A header whose chain was refused is known again: to follow one
-    /// costs much, and a forger may send the same one again and again.
+    /// The chain that the header names. A header whose chain was refused is recognized: checking one
+    /// is expensive, and a forger may send the same one repeatedly.
     private func followed(_ signed: SignedJSON) throws(EvidenceRefusal) -> VerifiedChain {
         let header = signed.headerDigest
         if let refusal = refusedHeaders.refusal(of: header) { throw refusal }
@@ -137,7 +137,7 @@ extension Verifier {
         }
     }
 
-    /// What is known of the signer of a signed statement, before it is read.
+    /// What is known about the signer of a signed statement before it is read.
     package func standing(ofSigner bytes: [UInt8]) -> SignerStanding {
         if signedCache.entry(where: { $0.begins(bytes.span) }) != nil { return .believed }
         guard let signed = try? SignedJSON(bytes) else { return .missing }
@@ -156,7 +156,7 @@ extension Verifier {
         }
     }
 
-    /// Verifies a transaction, a renewal info or an app transaction in its own right.
+    /// Verifies a transaction, renewal info or an app transaction by itself.
     func verifySigned(
         _ bytes: [UInt8], as kind: EvidenceKind, on terms: Terms
     ) throws(EvidenceRefusal) -> StoreStatement<Verified> {

@@ -31,7 +31,7 @@ extension Members {
             appleID: integer("appAppleId"))
         var contents = Contents()
         contents.members = object
-        // Signed statements without any transaction exist; they prove the app and nothing more.
+        // Signed statements without any transaction exist; they prove only the app.
         if object["transactionId"] != nil || object["originalTransactionId"] != nil
             || object["productId"] != nil
         {

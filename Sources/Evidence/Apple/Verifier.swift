@@ -1,7 +1,7 @@
 package import Core
 package import Crypto
 
-/// Believes or refuses Apple's evidence. The answer depends on the bytes, the roots and the terms alone;
+/// Believes or refuses Apple's evidence. The answer depends only on the bytes, the roots and the terms;
 /// what is remembered between calls only saves work.
 package final class Verifier: StoreEvidence {
     package static let kinds = EvidenceKind.apple
@@ -20,7 +20,7 @@ package final class Verifier: StoreEvidence {
                 + extraRoots.map { TrustAnchor($0, .extra) })
     }
 
-    /// Trusts just these.
+    /// Trusts only these.
     package init(anchors: [TrustAnchor]) {
         receiptChains = ChainVerifier(anchors: anchors, rules: AppleRoots.receiptRules)
         signedChains = ChainVerifier(anchors: anchors, rules: AppleRoots.signedRules)
@@ -44,7 +44,7 @@ package final class Verifier: StoreEvidence {
         packer.pack(bytes, as: kind)
     }
 
-    /// What the bytes state, believed or not, for people who look into a refusal.
+    /// What the bytes state, believed or not, for people who investigate a refusal.
     package static func read(
         _ bytes: [UInt8], as kind: EvidenceKind, rank: Rank = .clientTransaction,
         companion: AppID? = nil
@@ -63,7 +63,7 @@ package final class Verifier: StoreEvidence {
         }
     }
 
-    /// The app and the environment that the bytes name, proven or not. Of a notification only the
+    /// The app and the environment that the bytes name, proven or not. For a notification, only the
     /// outside is read.
     package static func heading(
         of bytes: [UInt8], as kind: EvidenceKind

@@ -2,7 +2,7 @@ package import Core
 internal import JSON
 
 extension FetchedAnswer {
-    /// The reply's status, and what it tells to do.
+    /// The reply's status, and what to do about it.
     package func status() throws(RefusedEvidence) -> (number: Int64, verdict: ReplyVerdict) {
         try rethrowing(as: RefusedEvidence.init) { () throws(EvidenceRefusal) in
             if body.count > RawEvidence.byteLimit { throw .tooLarge(limit: RawEvidence.byteLimit) }
@@ -29,7 +29,7 @@ struct VerifyReceiptReply {
             status: status, isRetryable: try members.looseBool("is-retryable") ?? false)
     }
 
-    /// Refuses any status but those that vouch for the receipt.
+    /// Refuses any status that does not vouch for the receipt.
     func requireValid() throws(EvidenceRefusal) {
         switch verdict {
         case .valid: return
@@ -44,7 +44,7 @@ struct VerifyReceiptReply {
         try members.text("latest_receipt").map { Array($0.utf8) }
     }
 
-    /// `host` is the environment of the host that answered: replies to receipts of iOS 6 name none.
+    /// `host` is the environment of the host that answered: replies to iOS 6 receipts name none.
     func statement(
         rank: Rank, host: Environment? = nil
     ) throws(EvidenceRefusal) -> StoreStatement<Unverified> {
@@ -74,14 +74,14 @@ struct VerifyReceiptReply {
         return StoreStatement(heading, signedAt: signedAt, contents: contents)
     }
 
-    /// Every transaction once. Those of `latest_receipt_info` come first: they tell more.
+    /// Every transaction once. Those of `latest_receipt_info` come first: they say more.
     private func transactions(
         _ receipt: Members, _ origin: ReplyOrigin
     ) throws(EvidenceRefusal) -> [TransactionFact] {
         var entries = try members.list("latest_receipt_info")
         entries += try members.list("latest_expired_receipt_info")
         entries += try receipt.list("in_app")
-        // The receipt of an iOS 6 purchase is itself the one transaction.
+        // The receipt of an iOS 6 purchase is the transaction itself.
         if receipt.object["transaction_id"] != nil { entries.append(receipt) }
         var seen: Set<TransactionID> = []
         var facts: [TransactionFact] = []
@@ -124,7 +124,7 @@ extension Members {
             signedAt: origin.signedAt, rank: origin.rank)
         fact.originallyPurchased = try looseInstant("original_purchase_date")
         fact.expires = try looseInstant("expires_date")
-        // Nothing but a subscription that renews itself has an expiry here.
+        // Only an auto-renewing subscription has an expiry here.
         if fact.expires != nil { fact.kind = .autoRenewable }
         if let quantity = try looseInteger("quantity") {
             if quantity < 0 { throw .invalidMember("quantity") }

@@ -2,8 +2,8 @@ internal import Core
 internal import Crypto
 
 extension StoreStatement where Trust == Unverified {
-    /// With names that no other developer's machine gives, where Xcode signed it (docs/decisions/xcode.md).
-    /// They hold whole seconds, because receipts tell no less.
+    /// If Xcode signed it, the statement with names that are unique to the developer's machine
+    /// (docs/decisions/xcode.md). They have whole seconds, because receipts have no more.
     func named(
         by signer: () throws(EvidenceRefusal) -> Certificate
     ) throws(EvidenceRefusal) -> Self {
@@ -18,8 +18,8 @@ extension StoreStatement where Trust == Unverified {
                 throw .invalidMember("transactionId")
             }
         }
-        // Every statement of one machine names the account alike, and none but an app transaction could
-        // tell when the app came there: the certificate alone tells accounts apart.
+        // All statements of one machine name the same account, and only an app transaction could say
+        // when the app came there: the certificate alone distinguishes accounts.
         func account(_ id: AppTransactionID?) throws(EvidenceRefusal) -> AppTransactionID? {
             do {
                 return try id.map { try AppTransactionID(ofXcode: $0, signer: mark) }
@@ -38,8 +38,8 @@ extension StoreStatement where Trust == Unverified {
         for index in facts.apps.indices {
             facts.apps[index].appTransaction = try account(facts.apps[index].appTransaction)
         }
-        // A renewal info says of its purchase only when the present run of periods began. Where that is
-        // a later one, it names no purchase that is known, and changes nothing.
+        // Renewal info identifies its purchase only by the start of the present run of periods. If that
+        // run is a later one, it names no known purchase, and changes nothing.
         let start = try contents.members.map(Members.init)?.instant("recentSubscriptionStartDate")
         if let start {
             for index in facts.renewals.indices {

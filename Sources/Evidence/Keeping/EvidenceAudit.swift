@@ -3,7 +3,7 @@ import Core
 internal import Crypto
 
 extension StoreEvidence {
-    /// Proves kept evidence as on the day on which it was believed, for the app that it names.
+    /// Proves stored evidence as on the day on which it was believed, for the app that it names.
     package func proveAgain(_ filed: FiledEvidence) -> EvidenceProof {
         guard let content = filed.content else { return .digestOnly }
         guard let kind = Self.kinds.first(where: { $0.word == filed.kind }),
@@ -26,7 +26,8 @@ extension StoreEvidence {
     private func verify(
         _ bytes: [UInt8], as kind: EvidenceKind, _ filed: FiledEvidence
     ) throws(EvidenceRefusal) -> StoreStatement<Verified> {
-        // What names no app was filed under the app of what came with it, which the event has to name, too.
+        // Evidence that names no app was filed under the app of its companion, which the event must name,
+        // too.
         let companion = kind.namesApp ? nil : filed.app.flatMap { try? AppID($0) }
         let app = try Self.read(
             bytes, as: kind, rank: .clientTransaction, companion: companion

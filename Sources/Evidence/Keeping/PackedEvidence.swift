@@ -1,14 +1,14 @@
 package import Core
 internal import Crypto
 
-/// Evidence as it is kept: a content without certificates, and the certificates that were cut out.
+/// Evidence as stored: content without certificates, and the certificates that were cut out.
 ///
-/// The content is a row of pieces, each a mark and what belongs to it: literal bytes, the number of
-/// a certificate that goes there in DER or in base64, or pieces that go there as base64url. So the
-/// parts of a signed statement are kept decoded, those of a statement inside another one too.
+/// The content is a sequence of pieces, each with a mark and its data: literal bytes, the number of
+/// a certificate to insert in DER or in base64, or pieces to insert as base64url. So the parts of a
+/// signed statement are stored decoded, including those of statements inside another one.
 package struct PackedEvidence: Hashable, Sendable {
     package let content: [UInt8]
-    /// Each once.
+    /// Each one once.
     package let certificates: [KeptCertificate]
 
     package init(content: [UInt8], certificates: [KeptCertificate]) {
@@ -23,12 +23,12 @@ package struct PackedEvidence: Hashable, Sendable {
         certificates = writer.certificates
     }
 
-    /// The evidence as it was, byte for byte; `nil` when the content or a certificate is damaged.
+    /// The original evidence, byte for byte; `nil` if the content or a certificate is damaged.
     package func unpacked() -> [UInt8]? {
         PackedEvidence.unpack(content, certificates.map(\.der))
     }
 
-    /// The same of a content and the certificates in DER.
+    /// The same from content and certificates in DER.
     static func unpack(_ content: [UInt8], _ certificates: [[UInt8]]) -> [UInt8]? {
         var bytes: [UInt8] = []
         let reader = PieceReader(content: content, certificates: certificates)
@@ -36,13 +36,13 @@ package struct PackedEvidence: Hashable, Sendable {
     }
 }
 
-/// A part of evidence, by what it takes to put it back.
+/// A part of evidence, by the way to restore it.
 enum Piece: Sendable {
     case literal([UInt8])
     case certificate(KeptCertificate)
-    /// A certificate that stands there in base64.
+    /// A certificate to insert in base64.
     case certificateText(KeptCertificate)
-    /// Pieces that stand there in base64url.
+    /// Pieces to insert in base64url.
     case encoded([Piece])
 }
 
@@ -80,7 +80,7 @@ private struct PieceWriter {
             return UInt8(truncatingIfNeeded: index)
         }
         certificates.append(certificate)
-        // Evidence with more than the packer allows is kept whole, so that every number fits.
+        // Evidence above the packer's limit is kept whole, so that every number fits.
         return UInt8(truncatingIfNeeded: certificates.count - 1)
     }
 
@@ -93,9 +93,9 @@ private struct PieceWriter {
     }
 }
 
-/// Puts pieces together; trusts nothing that it reads.
+/// Joins pieces; trusts nothing that it reads.
 private struct PieceReader {
-    /// A statement inside a statement takes three.
+    /// A statement inside a statement needs three.
     private static let depthLimit = 4
 
     let content: [UInt8]
@@ -129,7 +129,7 @@ private struct PieceReader {
         return true
     }
 
-    /// The bytes behind a length.
+    /// The bytes after a length.
     private func take(from rest: inout Range<Int>) -> Range<Int>? {
         if rest.count < 4 { return nil }
         var length = 0

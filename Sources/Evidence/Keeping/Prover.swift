@@ -2,7 +2,7 @@ package import Core
 internal import Crypto
 package import Telemetry
 
-/// Proves evidence for those who record what it states, and gives it as it is to be kept.
+/// Proves evidence for recording, and prepares it for storage.
 ///
 /// Recently believed evidence is recognized by its digest: then its signatures are not verified again,
 /// only the terms, which may have changed.
@@ -16,7 +16,8 @@ package final class Prover: Sendable {
         measures = ProofMeasures(metrics, type(of: store).kinds)
     }
 
-    /// What the evidence states, once it is proven to be a store's and of one of the apps.
+    /// What the evidence states, once it is proven to come from a store and to be for one of the
+    /// apps.
     package func prove(
         _ raw: RawEvidence, for apps: [TrustedApp], now: Instant
     ) throws(RefusedEvidence) -> ProvenEvidence {
@@ -40,7 +41,7 @@ package final class Prover: Sendable {
         }
     }
 
-    /// What an answer states that was fetched from the store.
+    /// What an answer from the store states.
     package func prove(
         _ answer: FetchedAnswer, for apps: [TrustedApp], now: Instant
     ) throws(RefusedEvidence) -> ProvenEvidence {
@@ -56,7 +57,7 @@ package final class Prover: Sendable {
         }
     }
 
-    /// What evidence states that the store vouches for, which was asked about it.
+    /// What evidence states that the store vouches for, after it was asked.
     package func read(
         vouchedFor raw: RawEvidence, for apps: [TrustedApp], now: Instant
     ) throws(RefusedEvidence) -> ProvenEvidence {
@@ -67,8 +68,7 @@ package final class Prover: Sendable {
         }
     }
 
-    /// The evidence without its wrapping, so that no later step has to unwrap and digest
-    /// it again.
+    /// The evidence without its wrapping, so that no later step has to unwrap and hash it again.
     package func bare(_ raw: RawEvidence) throws(RefusedEvidence) -> RawEvidence {
         try rethrowing(as: RefusedEvidence.init) { () throws(EvidenceRefusal) in
             let bare = try unwrapped(raw)
@@ -79,7 +79,7 @@ package final class Prover: Sendable {
         }
     }
 
-    /// What the evidence says of itself, proven or not.
+    /// What the evidence says about itself, proven or not.
     package func heading(of raw: RawEvidence) throws(RefusedEvidence) -> EvidenceHeading {
         try rethrowing(as: RefusedEvidence.init) { () throws(EvidenceRefusal) in
             let bare = try unwrapped(raw)
@@ -91,7 +91,7 @@ package final class Prover: Sendable {
         }
     }
 
-    /// What is known of the signer of bare evidence.
+    /// What is known about the signer of unwrapped evidence.
     package func standing(ofSigner raw: RawEvidence) -> SignerStanding {
         store.standing(ofSigner: raw.bytes)
     }
@@ -128,8 +128,8 @@ extension Terms {
     }
 }
 
-/// Evidence without what it was wrapped in for the way: the same whether a receipt came in base64 or
-/// in binary, and whatever JSON a notification came in.
+/// Evidence without its wrapping for transport: the same whether a receipt came in base64 or in
+/// binary, and whatever JSON a notification came in.
 private struct BareEvidence {
     let bytes: [UInt8]
     let digest: Digest32
@@ -141,7 +141,7 @@ extension RefusedEvidence {
     }
 }
 
-/// How proofs came out.
+/// The results of proofs.
 private struct ProofMeasures: Sendable {
     let known: Counter
     let unread: Counter

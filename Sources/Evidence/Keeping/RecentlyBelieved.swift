@@ -2,8 +2,8 @@ internal import Core
 internal import Crypto
 import Synchronization
 
-/// A bounded set of what was believed, by digest and by what it was believed as: bytes that prove one
-/// kind of evidence prove no other. When it is half full the older half is forgotten, all of it together.
+/// A bounded set of believed evidence, by digest and by kind: bytes that prove one kind of evidence prove
+/// no other. When it is half full, the older half is forgotten at once.
 final class RecentlyBelieved: Sendable {
     private struct Piece: Hashable {
         let digest: Digest32

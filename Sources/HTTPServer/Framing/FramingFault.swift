@@ -1,4 +1,4 @@
-/// Why a request cannot be told from what follows it, or not be read at all.
+/// Why a request cannot be separated from what follows, or not be read at all.
 package enum FramingFault: Error, Hashable, Sendable, CaseIterable {
     case malformedRequestLine
     case malformedHeader
@@ -13,7 +13,7 @@ package enum FramingFault: Error, Hashable, Sendable, CaseIterable {
     case unknownTransferCoding
     case unknownVersion
 
-    /// What it is answered with.
+    /// The status of its answer.
     package var status: Int {
         switch self {
         case .malformedRequestLine, .malformedHeader, .malformedHost, .malformedLength,

@@ -1,18 +1,18 @@
 import CReceive
 import Glibc
 
-/// The way of a connection's bytes from its socket to the library that parses them.
+/// Moves a connection's bytes from its socket to the library that parses them.
 ///
-/// The library gets whole heads only, and of what is not framed beyond doubt nothing: instead it gets
-/// an end, so that it asks for the answer, which `fault` then is.
+/// The library gets only complete heads, and nothing that is ambiguously framed: instead it gets an
+/// end, so that it asks for the answer, which is then `fault`.
 ///
-/// The thread that serves the connection has it to itself.
+/// Only the thread that serves the connection uses it.
 struct Inlet {
-    /// Why nothing further is passed on. It is the answer to the last request that was.
+    /// Why nothing more is passed on. It is the answer to the last request that was.
     private(set) var fault: FramingFault?
-    /// How many requests were passed on, the one that stands for a fault included.
+    /// How many requests were passed on, including the one that stands for a fault.
     var heads: Int { guardian.heads }
-    /// Whether a part of a request's head has arrived.
+    /// Whether part of a request's head has arrived.
     var isHoldingHead: Bool { guardian.isBetweenRequests && !held.isEmpty }
 
     private var guardian = RequestGuard()
@@ -21,16 +21,15 @@ struct Inlet {
     /// Clean bytes that found no room.
     private var ready: ArraySlice<UInt8> = []
 
-    /// Whether the socket gave all that was asked of it, and so may hold more.
+    /// Whether the socket delivered everything requested, and so may have more.
     private var mayHoldMore = false
 
     private static let piece = 4096
-    /// What is read of a connection that was found wanting: its end would be lost to the client if more
-    /// lay unread.
+    /// How much is read from a faulty connection: unread bytes would make the client lose its end.
     private static let dropped = 1 << 20
 
-    /// Gives what `recv` gives. The library takes less than it has room for as a sign that there is no more,
-    /// so nothing clean may stay behind then.
+    /// Returns what `recv` would. The library takes a partly filled buffer as the end of the data, so no
+    /// clean bytes may then stay behind.
     mutating func receive(
         into buffer: UnsafeMutableRawBufferPointer, from source: UnsafePointer<receive_source>
     ) -> Int {
@@ -55,7 +54,7 @@ struct Inlet {
         }
     }
 
-    /// Straight to where the library wants it: most requests come in one piece.
+    /// Reads directly into the library's buffer: most requests come in one piece.
     private mutating func directly(
         _ buffer: UnsafeMutableRawBufferPointer, _ source: UnsafePointer<receive_source>
     ) -> Int? {

@@ -1,13 +1,13 @@
 import Glibc
 
-/// Watches the bytes of a connection and says how far they are framed beyond doubt.
+/// Watches the bytes of a connection and says how far they are framed unambiguously.
 ///
-/// It parses nothing for others: it only finds where each request begins and ends, and refuses
-/// what another reader of the same bytes might see differently.
+/// It parses nothing for others: it only finds where each request begins and ends, and refuses what
+/// another reader of the same bytes might see differently.
 struct RequestGuard {
-    /// What may be passed on of bytes that were looked at.
+    /// What may be passed on of the checked bytes.
     struct Verdict: Equatable {
-        /// That many bytes from the first on; the rest is to be shown again, with what follows it.
+        /// How many bytes from the first on; the rest is to be shown again, with what follows it.
         var clean: Int
         var fault: FramingFault?
     }
@@ -29,7 +29,7 @@ struct RequestGuard {
     /// Whether the bytes so far end between two requests.
     var isBetweenRequests: Bool { phase == .head }
 
-    /// Looks at bytes that begin where the last verdict's clean ones ended.
+    /// Checks bytes that begin after the last verdict's clean ones.
     mutating func look(at bytes: UnsafeRawBufferPointer) -> Verdict {
         var clean = 0
         do throws(FramingFault) {
@@ -45,8 +45,8 @@ struct RequestGuard {
         }
     }
 
-    /// What makes the library see an end after what was passed on, so that it asks for the answer; after
-    /// a fault only.
+    /// The bytes that make the library see an end after what was passed on, so that it asks for the
+    /// answer; only after a fault.
     mutating func close() -> StaticString {
         defer { phase = .over }
         switch phase {
@@ -60,7 +60,7 @@ struct RequestGuard {
         }
     }
 
-    /// How many of the bytes belong to the phase at hand; 0 when more are needed to tell.
+    /// How many of the bytes belong to the current phase; 0 if more are needed to decide.
     private mutating func step(_ bytes: UnsafeRawBufferPointer) throws(FramingFault) -> Int {
         switch phase {
         case .head:
@@ -86,7 +86,7 @@ struct RequestGuard {
             phase = count == left ? .chunkEnd : .chunk(left: left - count)
             return count
         case .chunkEnd: return try lineEnd(bytes, then: .chunkSize)
-        // Fields after the body could change what was decided by those before it.
+        // Fields after the body could contradict those before it.
         case .lastLine: return try lineEnd(bytes, then: .head)
         case .over: return bytes.count
         }
@@ -105,8 +105,8 @@ struct RequestGuard {
     private static let chunkSizeDigits = 7
     private static let chunkLineLimit = 128
 
-    /// The size that a chunk's first line states and the length of that line. Extensions
-    /// that follow the size are skipped.
+    /// The size in a chunk's first line, and the length of that line. Skips extensions after the
+    /// size.
     private func chunkSize(
         _ bytes: UnsafeRawBufferPointer
     ) throws(FramingFault) -> (size: Int, length: Int)? {
@@ -135,10 +135,10 @@ extension UInt8 {
     static let lineFeed = UInt8(ascii: "\n")
     static let carriageReturn = UInt8(ascii: "\r")
 
-    /// Whether it may stand in a header's value.
+    /// Whether a header's value may contain it.
     var isText: Bool { self >= 0x20 && self != 0x7F || self == 0x09 }
 
-    /// Whether it may stand in a header's name or a method.
+    /// Whether a header's name or a method may contain it.
     var isToken: Bool {
         self < 0x40
             ? 0x03FF_6CFA_0000_0000 & (1 as UInt64) << UInt64(self) != 0

@@ -1,13 +1,13 @@
 import Glibc
 
-/// The head of a request while its bytes come in: where it ends, and where its body will.
+/// The head of a request while its bytes arrive: where it ends, and where its body will end.
 struct RequestHead {
     enum Body: Equatable {
         case none
         case length(Int)
         case chunked
     }
-    /// Once the head is whole.
+    /// Set once the head is complete.
     private(set) var body = Body.none
 
     private var isLineSeen = false
@@ -18,18 +18,18 @@ struct RequestHead {
     private var isChunked = false
     /// What the library will need to keep the head.
     private var cost = 0
-    /// Where the line begins that is not whole yet, and how far its bytes are known to be text.
+    /// Where the incomplete line begins, and how far its bytes are known to be text.
     private var position = 0
     private var checked = 0
 
-    /// The library keeps a head, and what it takes out of it, in one piece of memory. The answer's head
-    /// needs some of that.
+    /// The library keeps a head, and what it parses out of it, in one piece of memory. The answer's
+    /// head needs some of that.
     static let costLimit = Server.memoryPerConnection - (2 << 10)
     private static let fieldCost = 64
     private static let methodLimit = 32
     private static let targetLimit = 8000
 
-    /// The head's length once it is whole. The bytes are those of the last look, and more.
+    /// The head's length once it is complete. The bytes are those of the last look, and more.
     mutating func look(at bytes: UnsafeRawBufferPointer) throws(FramingFault) -> Int? {
         guard let base = bytes.baseAddress else { return nil }
         while true {
@@ -58,7 +58,7 @@ struct RequestHead {
         }
     }
 
-    /// A line that is not whole may be wrong already, and never become whole.
+    /// An incomplete line may already be wrong, and never be completed.
     private mutating func lookAtPart(_ part: UnsafeRawBufferPointer) throws(FramingFault) {
         if cost + part.count > RequestHead.costLimit {
             throw isLineSeen ? .headTooLarge : .targetTooLong
@@ -82,7 +82,7 @@ struct RequestHead {
         _ line: UnsafeRawBufferPointer
     ) throws(FramingFault) {
         if line.isEmpty {
-            // One is usual of old clients, after a body.
+            // Old clients usually send one blank line after a body.
             if isBlankSeen { throw .malformedRequestLine }
             isBlankSeen = true
             return
@@ -108,7 +108,7 @@ struct RequestHead {
         isLineSeen = true
     }
 
-    /// The preface of a later version has a target that is none here.
+    /// The preface of a later version has a target that is invalid here.
     private func fault(
         ofTargetIn line: UnsafeRawBufferPointer, from start: Int
     ) -> FramingFault {
@@ -117,7 +117,7 @@ struct RequestHead {
     }
 
     private mutating func version(_ text: UnsafeRawBufferPointer) throws(FramingFault) {
-        // Nearly all requests are of this one.
+        // Nearly all requests have this version.
         if text.count == 8, let base = text.baseAddress, memcmp(base, "HTTP/1.1", 8) == 0 {
             return
         }
@@ -145,10 +145,10 @@ struct RequestHead {
         switch colon {
         case 4 where name.isSame("host"): try host(value.withoutBlanks)
         case 6 where name.isSame("cookie"):
-            // The library copies it and takes it apart, at either mark.
+            // The library copies it and splits it at either mark.
             let parts = value.count { $0 == UInt8(ascii: ";") || $0 == UInt8(ascii: ",") } + 1
             try charge(value.count + parts * RequestHead.fieldCost)
-        // The library keeps blanks behind these two, and then knows neither length nor coding.
+        // The library keeps blanks after these two, and then knows neither length nor coding.
         case 14 where name.isSame("content-length"): try length(value.withoutBlanksBefore)
         case 17 where name.isSame("transfer-encoding"): try coding(value.withoutBlanksBefore)
         default: break
@@ -176,7 +176,7 @@ struct RequestHead {
     private mutating func finish() throws(FramingFault) {
         if hosts == 0, !isOld { throw .malformedHost }
         if isChunked {
-            // The version before had no chunks: a proxy of that time sees another end.
+            // HTTP/1.0 had no chunks: a proxy of that time sees another end.
             if isOld || length != nil { throw .ambiguousLength }
             body = .chunked
         } else if let length, length > 0 {
@@ -186,7 +186,7 @@ struct RequestHead {
 }
 
 extension UInt8 {
-    /// Whether it may stand in the name of a host, its address or its port.
+    /// Whether the name of a host, its address or its port may contain it.
     fileprivate var isHost: Bool {
         switch self {
         case 0x30...0x39, 0x41...0x5A, 0x61...0x7A: true
@@ -199,8 +199,8 @@ extension UInt8 {
 }
 
 extension UnsafeRawBufferPointer {
-    /// Whether all of it from there on may stand in a header's value. Without a way out of the loop, so that
-    /// the compiler looks at many bytes together.
+    /// Whether a header's value may contain all of it from `start` on. The loop has no early exit, so that
+    /// the compiler processes many bytes together.
     fileprivate func isText(from start: Int) -> Bool {
         var strange: UInt8 = 0
         for place in start..<count {
@@ -210,7 +210,7 @@ extension UnsafeRawBufferPointer {
         return strange == 0
     }
 
-    /// Whether all of it may stand in a path or query. Bytes beyond ASCII are looked at as text later.
+    /// Whether a path or query may contain all of it. Bytes beyond ASCII are checked as text later.
     fileprivate var isTarget: Bool {
         var strange: UInt8 = 0
         for byte in self {
@@ -219,7 +219,7 @@ extension UnsafeRawBufferPointer {
         return strange == 0
     }
 
-    /// Where the byte stands first.
+    /// The byte's first place.
     fileprivate func place(of byte: UInt8) -> Int? {
         guard let base = baseAddress, let found = memchr(base, Int32(byte), count)
         else { return nil }
@@ -236,7 +236,7 @@ extension UnsafeRawBufferPointer {
         return count
     }
 
-    /// Whether it is this text, in any case, given that it is as long.
+    /// Whether it equals this text in any case, given that their lengths are equal.
     fileprivate func isSame(_ text: StaticString) -> Bool {
         for place in indices where self[place] | 0x20 != text.utf8Start[place] { return false }
         return true

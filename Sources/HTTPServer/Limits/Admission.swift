@@ -1,32 +1,31 @@
-/// In which room something is done: each has a queue and workers of its own, so that no crowd
-/// stands in another's way.
+/// Where work is done: each room has its own queue and workers, so that no crowd blocks another.
 package enum Room: Sendable, CaseIterable {
-    /// For callers who have a key.
+    /// For callers with a key.
     case known
-    /// For callers who have no key and whose signer was believed lately.
+    /// For callers without a key whose signer was recently believed.
     case proven
     /// For all others.
     case strangers
 }
 
-/// What becomes of a body, decided when only the head of its request has arrived.
+/// The fate of a body, decided when only the head of its request has arrived.
 package enum Admission: Sendable {
     /// It is kept, up to that many bytes, in the memory of that room.
     case body(limit: Int, Room)
-    /// Nothing of it is kept: this is the answer.
+    /// It is discarded: this is the answer.
     case refused(Response)
     /// Deciding takes a while; a worker in the strangers' room decides.
     case asking(@Sendable () -> Admission)
 }
 
-/// How much of something each of many holds at a time, and all together.
+/// How much each of many holders has at a time, and all together.
 struct Shares<Holder: Hashable> {
     private var each: [Holder: Int] = [:]
     private var total = 0
 
     func held(by holder: Holder) -> Int { each[holder, default: 0] }
 
-    /// Takes some, unless that is more than one may hold, or all together.
+    /// Takes some, unless that exceeds the limit of one holder or of all.
     mutating func take(_ amount: Int = 1, for holder: Holder, limit: Int, of most: Int = .max)
         -> Bool
     {
@@ -47,7 +46,7 @@ struct Shares<Holder: Hashable> {
 /// How many connections each address has, and each network.
 struct ConnectionShares {
     enum Standing { case fine, closed }
-    /// Connections beyond the limit of an address that get an answer; any further one is only closed.
+    /// How many connections above an address's limit get an answer; any further one is only closed.
     private static let headroom = 16
     private var addresses = Shares<ClientAddress>()
     private var networks = Shares<ClientNetwork>()
@@ -60,7 +59,7 @@ struct ConnectionShares {
         return .fine
     }
 
-    /// A network may have twice what one of its addresses may.
+    /// A network may have twice as many as one of its addresses.
     func isExcess(_ client: ClientAddress, limit: Int) -> Bool {
         addresses.held(by: client) > limit || networks.held(by: client.network) > 2 * limit
     }

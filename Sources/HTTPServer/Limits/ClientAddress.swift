@@ -1,14 +1,14 @@
 import Glibc
 
-/// Where a client is on the network. Of an address of IPv6 the first 56 bits count, which are what an ordinary
-/// line has: a client has all of the rest to choose from.
+/// A client's place on the network. Of an IPv6 address only the first 56 bits count, the size of an ordinary
+/// line: a client can freely choose the rest.
 package struct ClientAddress: Hashable, Sendable, CustomStringConvertible {
-    /// In the order of the network; an address of IPv4 is written as one of IPv6.
+    /// In network order; an IPv4 address is written as an IPv6 one.
     fileprivate let bytes: [UInt8]
 
     fileprivate static let mapped: [UInt8] = [0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xFF, 0xFF]
 
-    /// Takes the value of a header, with or without a port; `nil` if it is not an address.
+    /// Reads a header's value, with or without a port; `nil` if it is not an address.
     package init?(_ text: some StringProtocol) {
         var host = String(text.filter { $0 != " " && $0 != "\t" && $0 != "\"" })
         if host.hasPrefix("["), let end = host.lastIndex(of: "]") {
@@ -23,7 +23,7 @@ package struct ClientAddress: Hashable, Sendable, CustomStringConvertible {
     static let unknown = ClientAddress(whole: [UInt8](repeating: 0, count: 16))
 
     init(_ address: UnsafePointer<sockaddr>) {
-        // Where both families have the address itself.
+        // The offset of the address itself in both families.
         let raw = UnsafeRawPointer(address)
         switch Int32(address.pointee.sa_family) {
         case AF_INET:
@@ -51,7 +51,7 @@ package struct ClientAddress: Hashable, Sendable, CustomStringConvertible {
         }
     }
 
-    /// The network of a customer with many lines, which may take turns with them.
+    /// The network of a customer with many lines, who may alternate between them.
     var network: ClientNetwork {
         ClientNetwork(bytes: isOld ? bytes : Array(bytes.prefix(6)))
     }
@@ -63,7 +63,7 @@ package struct ClientAddress: Hashable, Sendable, CustomStringConvertible {
         return inet_pton(AF_INET6, host, &sixteen) == 1 ? sixteen : nil
     }
 
-    /// Whether it is one of IPv4.
+    /// Whether it is an IPv4 address.
     fileprivate var isOld: Bool { bytes.starts(with: ClientAddress.mapped) }
 
     package var description: String {
@@ -79,22 +79,23 @@ package struct ClientAddress: Hashable, Sendable, CustomStringConvertible {
     }
 }
 
-/// The first 48 bits of an address of IPv6, or an address of IPv4.
+/// The first 48 bits of an IPv6 address, or an IPv4 address.
 struct ClientNetwork: Hashable, Sendable {
     fileprivate let bytes: [UInt8]
 }
 
-/// The proxies whose word about their clients counts.
+/// The proxies that are believed about their clients.
 package struct TrustedProxies: Sendable {
     private struct Network {
         let bytes: [UInt8]
         let bits: Int
 
-        /// Whether it is one of IPv4.
+        /// Whether it is an IPv4 network.
         var isOld: Bool { bits >= 96 && bytes.starts(with: ClientAddress.mapped) }
     }
     private let networks: [Network]
-    /// Where they name their clients. A proxy must let none of them through as a client wrote it.
+    /// The headers in which they name their clients. A proxy must not pass on either as a client
+    /// wrote it.
     package static let headers: (forwardedFor: StaticString, forwarded: StaticString) = (
         "X-Forwarded-For", "Forwarded"
     )
@@ -103,7 +104,7 @@ package struct TrustedProxies: Sendable {
 
     private init(networks: [Network]) { self.networks = networks }
 
-    /// Takes addresses and networks as in `10.0.0.0/8,127.0.0.1`; `nil` where one is neither.
+    /// Reads addresses and networks such as `10.0.0.0/8,127.0.0.1`; `nil` if any is neither.
     package init?(_ list: String) {
         var networks: [Network] = []
         for entry in list.split(separator: ",", omittingEmptySubsequences: false) {
@@ -133,7 +134,7 @@ package struct TrustedProxies: Sendable {
     }
 }
 
-/// Where the requests of one connection come from.
+/// The origin of one connection's requests.
 struct Origin: Sendable {
     let peer: ClientAddress
     let proxies: TrustedProxies
@@ -145,8 +146,8 @@ struct Origin: Sendable {
         isProxy = proxies.contains(peer)
     }
 
-    /// The client that the proxy speaks for, by the values of the two headers. A proxy sets one of them and hands
-    /// on what the client wrote into the other: where they do not agree, neither counts.
+    /// The client for whom the proxy speaks, by the values of the two headers. A proxy sets one of them and
+    /// passes on the other as the client wrote it: if they disagree, neither counts.
     func client(forwardedFor: [String], forwarded: [String]) -> ClientAddress {
         guard isProxy else { return peer }
         let stated = [Origin.entries(of: forwardedFor), Origin.hosts(in: forwarded)]
@@ -155,8 +156,8 @@ struct Origin: Sendable {
         return first
     }
 
-    /// Only what stands last was written by the proxy itself; of several proxies in a row each has written of
-    /// the one before it.
+    /// Only the last entry comes from the proxy itself; of several proxies in a row, each names the one
+    /// before it.
     private func client(last entries: [String]) -> ClientAddress {
         var client = peer
         for text in entries.reversed() {
@@ -173,7 +174,7 @@ struct Origin: Sendable {
             .filter { !$0.allSatisfy(\.isWhitespace) }
     }
 
-    /// What the `for` of each element of `Forwarded` says; empty where an element has none.
+    /// The `for` of each element of `Forwarded`; empty if an element has none.
     private static func hosts(in forwarded: [String]) -> [String] {
         entries(of: forwarded).map { element in
             element.split(separator: ";").lazy.map { $0.drop(while: \.isWhitespace) }

@@ -1,6 +1,6 @@
 import Threading
 
-/// Plain threads that do what would hold up others, from a queue of bounded length.
+/// Ordinary threads for work that would hold up others, with a bounded queue.
 final class WorkerPool: Sendable {
     typealias Work = @Sendable () -> Void
 
@@ -8,13 +8,13 @@ final class WorkerPool: Sendable {
         var waiting: [Work?]
         var first = 0
         var count = 0
-        /// What was begun before and goes on, ahead of what waits: it is not limited but by what was.
+        /// Work that was begun earlier and continues, ahead of the queue; it needs no limit of its own.
         var begun: [Work] = []
         var busy = 0
         var idle = 0
         var running: Int
-        /// One idle worker was woken and has not looked yet; it will wake the next. To wake costs
-        /// more than most answers, so a burst of them must not do it for each.
+        /// One idle worker was woken and has not looked yet; it will wake the next. Waking costs
+        /// more than most answers, so a burst must not wake one for each.
         var isWaking = false
         var isStopped = false
 
@@ -65,7 +65,7 @@ final class WorkerPool: Sendable {
         return isQueued
     }
 
-    /// Continues what was begun, ahead of everything that waits.
+    /// Continues earlier work, ahead of everything that waits.
     func goOn(_ work: @escaping Work) {
         let isWaking = state.change(wake: .none) { state in
             state.begun.append(work)
@@ -95,7 +95,7 @@ final class WorkerPool: Sendable {
         state.change { $0.running -= 1 }
     }
 
-    /// Waits for work; `nil` when there will be none any more.
+    /// Waits for work; `nil` once no more will come.
     private static func next(
         _ state: Monitor<State>, _ standing: inout Standing
     ) -> (Work, isWaking: Bool)? {

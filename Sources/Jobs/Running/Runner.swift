@@ -8,7 +8,7 @@ import Threading
 package final class Runner: Sendable {
     private let workers: [Worker]
 
-    /// `now` is Deed's clock, which says when jobs are due; leases follow the machine's.
+    /// `now` is Deed's clock, which decides when jobs are due; leases follow the machine's.
     package init(
         _ jobs: [Job], leases: Ledger, now: @escaping @Sendable () -> Instant,
         machineClock: @escaping @Sendable () -> Instant, log: Log, metrics: Metrics
@@ -24,7 +24,7 @@ package final class Runner: Sendable {
         for worker in workers { worker.start() }
     }
 
-    /// Makes all jobs run immediately, or the jobs of that name, even after a failure.
+    /// Makes every job, or the jobs with that name, run immediately, even after a failure.
     package func hurry(_ name: String? = nil) {
         for worker in workers where name == nil || worker.job.name == name { worker.hurry() }
     }
@@ -58,13 +58,13 @@ private final class Worker: Sendable {
         /// How often it was hurried.
         var hurries = 0
         var running = 0
-        /// Of each thread, how often the job was hurried when the thread began the round in which it found
-        /// nothing more to do; -1 while it is at work.
+        /// For each thread, the number of hurries when it began the round in which it found nothing more
+        /// to do; -1 while it works.
         var idleSince: [Int]
-        /// What the log was last told, so that it is not told with each run.
+        /// The last logged reason, so that it is not logged at each run.
         var reason: String?
     }
-    /// What takes as long as this is told of, where it is done for all instances.
+    /// A run for all instances is logged if it takes this long.
     private static let longRun: Int64 = 1000
     let job: Job
     private let turns: Turns
@@ -139,7 +139,7 @@ private final class Worker: Sendable {
         }
     }
 
-    /// Runs the job if it is its turn; how long to rest then.
+    /// Runs the job if it is its turn; returns how long to rest then.
     private func run() throws(Fault) -> Int64 {
         guard let turn = try turns.take() else { return turns.pause(before: .asScheduled) }
         let started = monotonicMilliseconds()
@@ -157,7 +157,7 @@ private final class Worker: Sendable {
         let milliseconds = monotonicMilliseconds() - started
         measures.noteRun(milliseconds)
         try turns.end(turn, next)
-        // What a run did is told by the job.
+        // The job itself logs what a run did.
         if turn.lease != nil, milliseconds >= Worker.longRun {
             log.info(
                 "job_done",
@@ -166,7 +166,7 @@ private final class Worker: Sendable {
         return turns.pause(before: next)
     }
 
-    /// True when it was cut short.
+    /// True if it was cut short.
     private func rest(_ milliseconds: Int64, unlessHurriedSince hurries: Int) -> Bool {
         state.wait(milliseconds: milliseconds) {
             $0.isStopping || $0.hurries != hurries ? true : nil
@@ -175,7 +175,8 @@ private final class Worker: Sendable {
     }
 
     private func tell(_ fault: Fault, _ pause: Int64) {
-        // The watch of the database tells that it cannot be reached, and what is busy is so for a moment.
+        // The watch of the database reports that it is unreachable, and a busy database is only so for a
+        // moment.
         if fault.isOfWholeDatabase || fault == .busy { return }
         let reason = fault.sentence
         let isNew = state.change(wake: .none) { state in

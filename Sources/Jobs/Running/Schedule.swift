@@ -2,29 +2,30 @@ package import Core
 
 /// When a job runs.
 package enum Schedule: Sendable {
-    /// On every instance, this many milliseconds after the run before.
+    /// On every instance, this many milliseconds after the previous run.
     case everywhere(milliseconds: Int64)
-    /// On one instance of all at a time, this many milliseconds after the run before, whatever Deed's clock.
+    /// On one of all instances at a time, this many milliseconds after the previous run, regardless of
+    /// Deed's clock.
     case alone(milliseconds: Int64)
-    /// On one instance of all, once in this many milliseconds of Deed's clock.
+    /// On one of all instances, once in this many milliseconds of Deed's clock.
     case once(milliseconds: Int64)
-    /// On one instance of all, once a day.
+    /// On one of all instances, once a day.
     case daily(TimeOfDay)
 
-    /// From when on the next run is due, where one instance runs for all of them. A job that never ran
-    /// counts from when this instance knows it.
+    /// When the next run is due, for a job that one instance runs for all. A job that never ran counts
+    /// from when this instance knows it.
     func due(after lastRun: Instant?, known: Instant, now: Instant) -> Instant {
         switch self {
         case .everywhere, .alone: return now
         case .once(let milliseconds):
-            // A clock that was set back is not a reason to rest until it gets there again.
+            // If the clock was set back, do not rest until it gets there again.
             guard let lastRun, lastRun <= now else { return now }
             return lastRun.advanced(byMilliseconds: milliseconds)
         case .daily(let time): return time.next(after: min(lastRun ?? known, now))
         }
     }
 
-    /// How long a job rests between two runs, or between two looks whether it is its turn.
+    /// How long a job rests between two runs, or between two checks whether it is its turn.
     var pause: Int64 {
         switch self {
         case .everywhere(let milliseconds), .alone(let milliseconds): milliseconds
@@ -33,7 +34,7 @@ package enum Schedule: Sendable {
         }
     }
 
-    /// Deed's clock may be set, and another instance may die: so it is looked at again.
+    /// Deed's clock may be set, and another instance may die, so this is checked again.
     private static let look: Int64 = 5000
 }
 
@@ -42,7 +43,7 @@ package struct TimeOfDay: Hashable, Sendable {
     private static let day: Int64 = 86_400_000
     private let milliseconds: Int64
 
-    /// As in `03:00`.
+    /// Such as `03:00`.
     package init?(_ text: String) {
         let parts = text.split(separator: ":", omittingEmptySubsequences: false)
         let digits = UInt8(ascii: "0")...UInt8(ascii: "9")
@@ -53,12 +54,12 @@ package struct TimeOfDay: Hashable, Sendable {
         milliseconds = (Int64(hour) * 60 + Int64(minute)) * 60_000
     }
 
-    /// The last instant up to one at which it was that time.
+    /// The last instant at or before one with that time of day.
     package func last(by instant: Instant) -> Instant {
         next(after: instant.advanced(byMilliseconds: -TimeOfDay.day))
     }
 
-    /// The first instant after one at which it is that time.
+    /// The first instant after one with that time of day.
     package func next(after instant: Instant) -> Instant {
         let day = TimeOfDay.day
         let past = instant.milliseconds - milliseconds

@@ -2,20 +2,20 @@ import Core
 import Ledger
 import Threading
 
-/// Whose turn it is to run a job: each instance's own, or that of the one that has the lease.
+/// Whose turn it is to run a job: each instance has its own, or the one with the lease has it.
 final class Turns: Sendable {
     struct Turn: Sendable {
         let startedAt: Instant
         let lease: KeptLease?
 
-        /// Whether it is this instance's still, as far as that can be told.
+        /// Whether it is still known to be this instance's.
         var isHeld: Bool { lease?.isHeld ?? true }
     }
 
     private struct State {
-        /// Before that the database need not be asked.
+        /// Until then the database need not be asked.
         var due = Instant.distantPast
-        /// When the last run wanted the next one, where that is sooner than the schedule.
+        /// The time requested by the last run, if it is earlier than the schedule's.
         var early = Instant.distantFuture
     }
     private let state = Monitor(State())
@@ -53,7 +53,7 @@ final class Turns: Sendable {
         return Turn(startedAt: now, lease: lease)
     }
 
-    /// Gives the turn back after a run that came to its end.
+    /// Returns the turn after a completed run.
     func end(_ turn: Turn, _ next: Job.Next) throws(Fault) {
         if case .at(let instant) = next { state.change { $0.early = instant } }
         if case .atOnce = next { state.change { $0.early = turn.startedAt } }
@@ -63,9 +63,9 @@ final class Turns: Sendable {
         state.change { $0.due = min($0.early, due) }
     }
 
-    /// Gives the turn back after a run that failed.
+    /// Returns the turn after a failed run.
     func abandon(_ turn: Turn) {
-        // Where that fails, too, the lease runs out.
+        // If that fails too, the lease runs out.
         try? turn.lease?.end()
     }
 
@@ -85,7 +85,7 @@ final class Turns: Sendable {
 }
 
 extension Instant {
-    /// None when the other one is past.
+    /// Zero if the other one has passed.
     fileprivate func milliseconds(until other: Instant) -> Int64 {
         if other <= self { return 0 }
         let (left, overflow) = other.milliseconds.subtractingReportingOverflow(milliseconds)

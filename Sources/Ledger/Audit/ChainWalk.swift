@@ -2,7 +2,7 @@ import Auditing
 package import Core
 import Crypto
 
-/// Where a shard ends, or ended when a mark was made.
+/// The end of a shard, now or when a mark was made.
 package struct ShardMark: Hashable, Sendable {
     package let shard: Shard
     package let head: Int64
@@ -20,17 +20,18 @@ package struct ShardMark: Hashable, Sendable {
     }
 }
 
-/// Walks the events of a shard up to its head, and notes each that does not continue the chain. After
-/// a finding it goes on with what was recorded, so that one change makes one finding.
+/// Walks the events of a shard up to its head and notes each one that does not continue the chain.
+/// After a finding it continues with what was recorded, so that one change makes one finding.
 struct ChainWalk {
     private let head: ShardMark
     private let recordedAt: Int64
     private(set) var findings = AuditFindings()
     private(set) var sequence: Int64
-    /// The chain up to here; `nil` behind a hole.
+    /// The chain up to here; `nil` after a gap.
     private var chain: [UInt8]?
     private var lastRecordedAt: Int64?
-    /// An event that does not fit, whose own chain or header may be what was changed: the next tells.
+    /// An event that does not fit because its own chain or its header was changed: the next event
+    /// shows which.
     private var doubted: (row: LoggedRow, expected: [UInt8])?
 
     init(from start: ShardMark, to head: ShardMark, recordedAt: Int64) {
@@ -80,7 +81,7 @@ struct ChainWalk {
         }
     }
 
-    /// Says what was changed of the doubted event: its chain, when what follows fits to another one.
+    /// Decides what was changed in the doubted event: its chain, if the next event fits a different one.
     private mutating func settleDoubt(nextFits expected: [UInt8]?) {
         guard let (row, computed) = doubted else { return }
         doubted = nil
@@ -96,7 +97,7 @@ struct ChainWalk {
                 + (isForeign ? "; \(row.streamText) is of another shard" : ""))
     }
 
-    /// What is to be said when no more events follow.
+    /// Adds the findings that are due when no more events follow.
     mutating func finish() {
         settleDoubt(nextFits: doubted.flatMap { $0.expected == head.chain ? $0.expected : nil })
         if sequence < head.head, chain == head.chain {
@@ -130,11 +131,11 @@ struct ChainWalk {
 }
 
 extension LoggedRow {
-    /// Whose event it is, for people.
+    /// The stream of the event, for people.
     var streamText: String {
         "\(header.project), \(header.environment), \(quoted(header.customer))"
     }
 }
 
-/// As a finding shows a text.
+/// A text as a finding shows it.
 func quoted(_ text: String) -> String { "'\(text)'" }

@@ -1,7 +1,7 @@
 import Core
 
-/// Which rows of `waiting_credits` a customer has by the log. The row of a transaction goes once a
-/// catalog knows its product, by a job of its own: in between it may be there or not.
+/// The rows of `waiting_credits` that a customer has by the log. A separate job removes a
+/// transaction's row once a catalog knows its product: until then the row may be there or not.
 struct ExpectedCredits {
     /// The credits that must exist, by their key.
     private(set) var needed: RowTexts = [:]
@@ -11,7 +11,7 @@ struct ExpectedCredits {
         for recorded in events {
             let catalogs = project.catalogs(since: recorded.catalogVersion)
             var credits = WaitingCreditRows()
-            // By a catalog that is remembered no more, any product may have been unknown.
+            // By a catalog that is no longer remembered, any product may have been unknown.
             credits.add(recorded.event, of: stream, by: catalogs?.first ?? Catalog())
             for (credit, row) in zip(credits.credits, credits.rows()) {
                 let row = RowText(row, of: .waitingCredits)
@@ -33,7 +33,7 @@ extension Event {
 }
 
 extension StreamState {
-    /// The tokens that the purchases in the stream carry.
+    /// The tokens of the purchases in the stream.
     func tokensOfPurchases(in stream: Stream) -> [TokenKey] {
         let purchases = customer?.purchases ?? []
         return purchases.flatMap(\.tokens).map { TokenKey($0.text, in: stream) }

@@ -2,8 +2,7 @@ import Core
 import Crypto
 import Postgres
 
-/// An event as it stands in the table, perhaps damaged: an audit reads what it cannot
-/// believe.
+/// An event as stored in the table, perhaps damaged: an audit reads untrusted rows.
 struct LoggedRow {
     let header: HeaderColumns
     let payload: String
@@ -28,7 +27,7 @@ struct LoggedRow {
 
     var sequence: Int64 { header.sequence }
 
-    /// The shard in which an event of that customer belongs; `nil` when the names are not valid.
+    /// The shard to which an event of that customer belongs; `nil` if the names are not valid.
     var shardOfNames: Shard? {
         (try? Stream(
             project: header.project, environment: header.environment, customer: header.customer))?

@@ -3,33 +3,33 @@ package import Core
 import Postgres
 import SQL
 
-/// Compares what is projected with the fold of the log, row by row, as of one moment for each page.
+/// Compares the projections with the fold of the log, row by row, each page as of one moment.
 package struct ProjectionAudit {
     private static let page = 200
 
     /// Customers whose rows were compared.
     package private(set) var customers = 0
     package private(set) var findings = AuditFindings()
-    /// Rows of tables of names that were not found where their customers have them: another customer
-    /// may have them now.
+    /// Rows of name tables that were missing for their customers: another customer may have them
+    /// now.
     private var missing: [Table: RowTexts] = [:]
-    /// Whose rows differ, in the order in which they were found.
+    /// The streams with differing rows, in the order in which they were found.
     package private(set) var differing: [Stream] = []
-    /// Rows of which no events tell, and rows that lack without being a customer's to write anew.
+    /// Rows without events, and missing rows that rewriting a customer would not restore.
     private(set) var strays = StrayRows()
-    /// Customers whose events cannot be read: what the log cannot put right.
+    /// Customers with unreadable events: the log cannot repair these.
     package private(set) var unreadable = 0
-    /// Projects whose own rows, or those of their keys and apps, differ.
+    /// Projects whose own rows differ, or those of their keys and apps.
     private(set) var differingProjects: [ProjectID] = []
 
-    /// How much there is to mend: customers, projects and rows.
+    /// How many customers, projects and rows need repair.
     package var found: Int {
         differing.count + strays.count + unreadable + differingProjects.count
     }
 
     package init() {}
 
-    /// Compares everything: rows that should be there, and rows that should not.
+    /// Compares everything: missing rows and superfluous ones.
     package mutating func compareAll(
         _ auditor: Auditor, progress: (_ customers: Int) -> Void
     ) throws(LedgerError) {
@@ -54,7 +54,7 @@ package struct ProjectionAudit {
         addMissing()
     }
 
-    /// Compares every row that names a customer beyond the shards with that customer's events.
+    /// Compares every row of a name table with the events of the customer that it names.
     private mutating func compareNames(
         of project: ProjectID?, _ auditor: Auditor
     ) throws(LedgerError) {
@@ -68,7 +68,7 @@ package struct ProjectionAudit {
         }
     }
 
-    /// Compares the rows of a project itself, and all of its names.
+    /// Compares the rows of the project itself, and all of its name rows.
     package mutating func compareNames(
         in project: ProjectID, _ auditor: Auditor
     ) throws(LedgerError) {
@@ -100,7 +100,7 @@ package struct ProjectionAudit {
         missing = [:]
     }
 
-    /// Compares the rows of a project's customers in one shard, also of customers whose rows are missing.
+    /// Compares the rows of a project's customers in one shard, including customers whose rows are missing.
     package mutating func compare(
         _ project: ProjectID, in shard: Shard, _ walk: UnlistedWalk, _ auditor: Auditor
     ) throws(LedgerError) {
@@ -120,7 +120,8 @@ package struct ProjectionAudit {
         addMissing()
     }
 
-    /// Compares the rows of some of a project's customers, from a few shards where they have many.
+    /// Compares the rows of some of a project's customers; in a large project, from only a few
+    /// shards.
     package mutating func compareSample(
         of count: Int, in project: ProjectID, _ auditor: Auditor
     ) throws(LedgerError) {
@@ -159,7 +160,7 @@ package struct ProjectionAudit {
         }
     }
 
-    /// Compares customers whose rows lie in that shard, where it is known.
+    /// Compares customers whose rows lie in that shard, if the shard is known.
     private mutating func compare(
         _ names: [CustomerName], in shard: Shard? = nil, _ auditor: Auditor
     ) throws(LedgerError) {
@@ -188,7 +189,7 @@ package struct ProjectionAudit {
             compare(streams, try auditor.snapshot(of: streams))
         } catch {
             guard case .unreadable(let what) = error.fault else { throw error }
-            // One by one, so that the stream to blame is named and the others are compared.
+            // One by one, so that the faulty stream is named and the others are compared.
             if let stream = streams.first, streams.count == 1 {
                 unreadable += 1
                 findings.add(
@@ -207,7 +208,7 @@ package struct ProjectionAudit {
     }
 
     private mutating func compare(_ streams: [Stream], _ page: ProjectionPage) {
-        // After the rows were read: none of them was written later.
+        // Read after the rows, so that no row was written later.
         for stream in streams {
             guard let customer = page.states[stream]?.customer else { continue }
             if customer.version == 0 {
@@ -227,12 +228,13 @@ package struct ProjectionAudit {
                     page.needed(of: table, stream), page.found[stream]?[table] ?? [:], of: table,
                     isWaiting: isWaiting)
             }
-            // A row may have moved to another customer meanwhile; the rightful holder's rows are written again.
+            // A row may have moved to another customer meanwhile; then the rows of its rightful holder are
+            // rewritten.
             if findings.count > count || missingCount > missed { differing.append(stream) }
         }
     }
 
-    /// Compares rows of a table of names with what their customers' events tell.
+    /// Compares rows of a name table with the events of their customers.
     private mutating func compare(
         names rows: [RowText], of table: Table, _ states: [Stream: StreamState]
     ) {
@@ -256,7 +258,7 @@ package struct ProjectionAudit {
 
     private var missingCount: Int { missing.values.reduce(0) { $0 + $1.count } }
 
-    /// Compares what waits for a product of the catalog.
+    /// Compares the credits that wait for a product of the catalog.
     private mutating func compareCredits(
         of stream: Stream, _ customer: CustomerState, _ page: ProjectionPage
     ) {
@@ -284,7 +286,7 @@ package struct ProjectionAudit {
         }
     }
 
-    /// Of rows that wait for a new catalog, what follows from that is not compared.
+    /// Columns that follow from the catalog are not compared while rows wait for a new catalog.
     private mutating func compare(
         _ expected: RowText?, _ found: RowText?, of table: Table, isWaiting: Bool = false
     ) {
@@ -319,13 +321,13 @@ package struct ProjectionAudit {
     }
 }
 
-/// Whose rows they are, for people.
+/// The owner of the rows, for people.
 private func named(_ stream: Stream) -> String {
     "\(stream.project), \(stream.environment), \(stream.customer)"
 }
 
 extension AuditFinding {
-    /// Whether it is about that row already.
+    /// Whether it is already about that row.
     fileprivate func names(_ row: RowText, of table: Table) -> Bool {
         self.table == table.title && self.row == table.title(of: row)
     }

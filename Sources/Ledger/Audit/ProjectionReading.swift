@@ -6,17 +6,18 @@ import SQL
 /// Rows of a table by their keys.
 typealias RowTexts = [[String]: RowText]
 
-/// What the log and the tables say of some customers at one moment.
+/// The log and the tables of some customers at one moment.
 struct ProjectionPage {
     let states: [Stream: StreamState]
-    /// What rows follow from their events, and which there are.
+    /// The rows that follow from their events, and the rows that exist.
     fileprivate(set) var expected: [Stream: [Table: RowTexts]] = [:]
     fileprivate(set) var found: [Stream: [Table: RowTexts]] = [:]
-    /// The catalog under which all customers of a project are known to be projected.
+    /// The catalog that the rows of all of a project's customers follow.
     fileprivate(set) var projected: [ProjectID: Int64] = [:]
-    /// The credits that wait, and may wait, by the streams' events.
+    /// The credits that wait or may wait, by the streams' events.
     fileprivate(set) var credits: [Stream: ExpectedCredits] = [:]
-    /// The tokens of purchases that rows give to customers: under these nothing has to be found.
+    /// Tokens of purchases that already have a customer by the rows: no row needs to wait under
+    /// them.
     fileprivate(set) var owned: Set<TokenKey> = []
 
     fileprivate init(_ states: [Stream: StreamState]) { self.states = states }
@@ -25,7 +26,7 @@ struct ProjectionPage {
         states[.ofProject(stream.project)]?.project ?? ProjectState()
     }
 
-    /// Whether the customer's rows are by an older catalog, and that is not amiss yet.
+    /// Whether the customer's rows may still follow an older catalog.
     func isWaiting(_ stream: Stream) -> Bool {
         let table = Table.customers
         guard let row = found[stream]?[table]?.values.first,
@@ -35,7 +36,7 @@ struct ProjectionPage {
         return version < newest && (projected[stream.project] ?? 0) < newest
     }
 
-    /// The rows that a table must have. Nothing has to be found under a token that already has a customer.
+    /// The rows that a table must have. A token that already has a customer needs no waiting row.
     func needed(of table: Table, _ stream: Stream) -> RowTexts {
         let expected = expected[stream]?[table] ?? [:]
         if table != .unclaimedTokens, table != .carriedTokens { return expected }
@@ -46,7 +47,7 @@ struct ProjectionPage {
     }
 }
 
-/// The customer that a row names, whether or not that is a valid name.
+/// The customer that a row names, valid or not.
 struct CustomerName {
     let project: String
     let environment: String
@@ -95,7 +96,7 @@ extension Auditor {
         return try all(call) { rows, row in CustomerName(rows, row) }
     }
 
-    /// Customers of whom the log has events, and the projections no row.
+    /// Customers with events but without a row in the projections.
     func unlistedCustomers(
         in shard: Shard, of project: ProjectID?, _ limit: Int
     ) throws(LedgerError) -> [CustomerName] {
@@ -104,7 +105,7 @@ extension Auditor {
         return try all(call) { rows, row in CustomerName(rows, row) }
     }
 
-    /// Adds rows of customers who have none of their own.
+    /// Adds rows of customers who lack a row of their own.
     func addOrphans(
         in shard: Shard, of project: ProjectID? = nil, to findings: inout AuditFindings
     ) throws(LedgerError) {
@@ -118,7 +119,7 @@ extension Auditor {
         }
     }
 
-    /// The customers' and their projects' states, and the rows of the customers.
+    /// The customers' and their projects' states, and the customers' rows.
     func snapshot(of streams: [Stream]) throws(LedgerError) -> ProjectionPage {
         try link.settled { connection throws(LedgerError) in
             try connection.execute([Statement.beginSnapshot()])
@@ -140,8 +141,8 @@ extension Auditor {
         }
     }
 
-    /// The rows of all projects, or of one: the rows that follow from the projects' own events, and the rows that
-    /// the database has.
+    /// The rows of one or all projects: those that follow from the projects' own events, and those in the
+    /// database.
     func projectRows(
         of wanted: ProjectID? = nil
     ) throws(LedgerError) -> (expected: [Table: RowTexts], found: [Table: RowTexts]) {
@@ -177,8 +178,8 @@ extension Auditor {
         }
     }
 
-    /// Some rows of a table of names after one, or about that many at random, and what the log says of
-    /// the customers that they name at the same moment.
+    /// Some rows of a name table after one, or about that many at random, and the states of the
+    /// customers that they name at the same moment.
     func names(
         of table: Table, in project: ProjectID? = nil, after last: RowText?, sample: Int?
     ) throws(LedgerError) -> (rows: [RowText], states: [Stream: StreamState]) {
@@ -191,7 +192,7 @@ extension Auditor {
             var unreadable: Set<Stream> = []
             let states = try connection.states(of: Array(streams), unreadable: &unreadable)
             try connection.execute([Statement.commit()])
-            // Their customers' own rows name what cannot be read.
+            // The comparison of the customers' own rows reports unreadable streams.
             return (rows, states.filter { !unreadable.contains($0.key) })
         }
     }
@@ -208,7 +209,7 @@ extension Connection {
         return found
     }
 
-    /// Reads what rows there are of customers, and beside them what rows there should be.
+    /// Reads the existing rows of customers, and adds the expected ones.
     fileprivate mutating func readRows(
         of streams: [Stream], into page: inout ProjectionPage
     ) throws(LedgerError) {
@@ -229,7 +230,7 @@ extension Connection {
         (page.owned, page.projected) = (owned, projected)
         let tables = Table.ofCustomers + Table.ofNames
         var keys: [Table: [Row]] = [:]
-        // Under a key the customer is asked who should have it.
+        // For each key, the customer who should have it.
         var owners: [Table: [[String]: Stream]] = [:]
         for stream in streams {
             guard let customer = page.states[stream]?.customer, customer.version > 0 else {
@@ -262,7 +263,7 @@ extension Connection {
         }
     }
 
-    /// The fold of all that the log has of each stream; `seen` gets every event.
+    /// The fold of all events of each stream; `seen` gets every event.
     mutating func states(
         of streams: [Stream], seen: (RecordedEvent) -> Void = { _ in }
     ) throws(LedgerError) -> [Stream: StreamState] {
@@ -274,7 +275,7 @@ extension Connection {
         return states
     }
 
-    /// The same, without streams whose events this release cannot read.
+    /// The folds, without streams whose events this release cannot read.
     mutating func states(
         of streams: [Stream], unreadable: inout Set<Stream>,
         seen: (RecordedEvent) -> Void = { _ in }

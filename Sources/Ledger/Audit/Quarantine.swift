@@ -11,8 +11,8 @@ package struct QuarantinedEvent: Hashable, Sendable {
 }
 
 extension Auditor {
-    /// Moves every event that lies beyond its shard's head into `deed.quarantined_events`, with the
-    /// head and the instant; takes the rights of the schema's owner. Writers wait while it works.
+    /// Moves every event beyond its shard's head into `deed.quarantined_events`, with the head and
+    /// the instant; needs the rights of the schema's owner. Writers wait while it works.
     package func quarantine(at now: Instant) throws(LedgerError) -> [QuarantinedEvent] {
         try link.settled { connection throws(LedgerError) in
             var moved: [QuarantinedEvent] = []

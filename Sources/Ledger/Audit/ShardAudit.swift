@@ -4,7 +4,7 @@ import Crypto
 package import Postgres
 import SQL
 
-/// What an audit found of one shard.
+/// The result of auditing one shard.
 package struct ShardAudit: Sendable {
     package let shard: Shard
     /// How many events were read.
@@ -12,26 +12,26 @@ package struct ShardAudit: Sendable {
     package let findings: AuditFindings
     /// How many of the findings are events beyond the head.
     package let beyond: Int
-    /// Up to where they were read.
+    /// The end up to which they were read.
     package let end: ShardMark
 }
 
-/// Proves the log, shard by shard, with a connection of its own: a walk takes its time.
+/// Proves the log, shard by shard, over a connection of its own, because a walk takes long.
 package final class Auditor {
     private static let page: Int64 = 2000
 
     var link: Link
 
-    /// With the rights of the service, or of the schema's owner.
+    /// Works with the rights of the service or of the schema's owner.
     package init(_ settings: ConnectionSettings) {
         var settings = settings
         settings.statementTimeoutMilliseconds = 0
         link = Link(settings)
     }
 
-    /// Reads a shard from a mark, or from its first event, and proves that positions are dense, the
-    /// chain holds and the head fits; that `checkpoint`, when it is given, lies on the way; that
-    /// nothing lies beyond the head; and, of a whole shard, that customers are not ahead of it.
+    /// Reads a shard from a mark, or from its first event. Proves that positions have no gaps, the
+    /// chain holds and the head fits; that `checkpoint`, if given, lies on the way; that nothing
+    /// lies beyond the head; and, for a whole shard, that no customer is ahead of it.
     package func audit(
         _ shard: Shard, since mark: ShardMark? = nil, against checkpoint: ShardMark? = nil
     ) throws(LedgerError) -> ShardAudit {
@@ -66,7 +66,7 @@ package final class Auditor {
             end: head.mark)
     }
 
-    /// Whether the shard still has what it had when the mark was made.
+    /// Whether the shard still has everything up to the mark.
     package func compare(_ mark: ShardMark) throws(LedgerError) -> AuditFinding? {
         guard mark.head > 0,
             let row = try rows(of: mark.shard, after: mark.head - 1, limit: 1).first
@@ -156,7 +156,7 @@ package final class Auditor {
         }
     }
 
-    /// Adds the rows of a call that lists the first of them and says in a column how many there are.
+    /// Adds the rows of a call that lists the first findings and gives their total in a column.
     func add(
         _ call: Call, total column: Int, to findings: inout AuditFindings,
         _ finding: (borrowing Rows, Int) -> AuditFinding
@@ -169,7 +169,7 @@ package final class Auditor {
         findings.add(listed, of: total)
     }
 
-    /// One item for each row that the call gives.
+    /// One item for each row of the call's result.
     func all<Item>(
         _ call: Call, _ item: (borrowing Rows, Int) throws(LedgerError) -> Item
     ) throws(LedgerError) -> [Item] {

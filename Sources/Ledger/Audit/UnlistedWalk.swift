@@ -1,10 +1,10 @@
 import Core
 
-/// Finds customers of whom the log has events, and the projections no row. Only a walk of the whole log tells; one is
-/// enough for all projects that are compared one after the other.
+/// Finds customers with events but without a row in the projections. Only a walk through the whole log finds
+/// them; one walk serves all projects that are compared in turn.
 package final class UnlistedWalk {
-    /// How many customers without a row are kept in mind, and compared at once; after a repair the rest is
-    /// found.
+    /// How many customers without a row are remembered and compared at once; after a repair the next walk
+    /// finds the rest.
     private let limit: Int
     private var found: [Shard: [CustomerName]] = [:]
 
@@ -18,7 +18,7 @@ package final class UnlistedWalk {
         if found[shard] == nil {
             let left = limit - found.values.reduce(0) { $0 + $1.count }
             let all = try auditor.unlistedCustomers(in: shard, of: nil, left)
-            // Where there are too many, one project's must not hide another's.
+            // If there are too many, one project's must not hide another's.
             if all.count >= left {
                 return try auditor.unlistedCustomers(in: shard, of: project, limit)
             }

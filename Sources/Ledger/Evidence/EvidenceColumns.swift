@@ -2,8 +2,8 @@ import Auditing
 import Core
 import Crypto
 
-/// What a row of `deed.evidence` says about its bytes. The digest speaks for the bytes themselves; the
-/// seal shows when something of the rest was changed.
+/// What a row of `deed.evidence` says about its bytes. The digest protects the bytes themselves; the
+/// seal shows whether any other column was changed.
 struct EvidenceColumns {
     let digest: [UInt8]
     let project: String
@@ -13,7 +13,7 @@ struct EvidenceColumns {
     let signedAt: Int64
     let firstSeenAt: Int64
     let verdict: String
-    /// The digests of the certificates, one behind the other.
+    /// The digests of the certificates, concatenated.
     let certificates: [UInt8]
 
     /// SHA-256 of the columns. `docs/ledger.md` has the exact bytes.
@@ -32,7 +32,7 @@ struct EvidenceColumns {
 }
 
 extension EvidenceColumns {
-    /// As it is filed first.
+    /// The columns of newly filed evidence.
     init(_ kept: KeptEvidence) {
         self.init(
             digest: kept.record.digest, project: kept.stream.project.text,

@@ -5,7 +5,7 @@ import Postgres
 import SQL
 
 extension Ledger {
-    /// Whether evidence of that digest was believed before and is kept.
+    /// Whether evidence with that digest was accepted before and is stored.
     package func hasBelieved(_ digest: [UInt8]) throws(Fault) -> Bool {
         try list(Statement.lookUpEvidence(.byteas([digest]))) { rows, row in
             rows.text(row, 2) == FiledEvidence.believed
@@ -15,7 +15,7 @@ extension Ledger {
 
 extension Auditor {
     private static let restingPage: Int64 = 1000
-    /// A piece may have some megabytes.
+    /// Small, because one piece may have some megabytes.
     private static let filedPage = 50
 
     /// Some events of a shard after a position that rest on evidence: events that name it, and events
@@ -28,7 +28,7 @@ extension Auditor {
             .texts(EventType.allCases.filter(\.isFact).map(\.name)))
         return try all(page) { rows, row in
             let type = rows.text(row, 3)
-            // What cannot be read any more is found by the walk through the log.
+            // The walk through the log reports unreadable events.
             let event = try? Event(
                 type: type, format: rows.int2(row, 5), payload: rows.text(row, 6))
             return RestingEvent(
@@ -39,7 +39,7 @@ extension Auditor {
         }
     }
 
-    /// Evidence by its digests. What is not there is missing.
+    /// Evidence by its digests, without what is not stored.
     package func evidence(
         _ digests: [[UInt8]]
     ) throws(LedgerError) -> [FiledEvidence] {
@@ -53,7 +53,7 @@ extension Auditor {
             let certificates = try all(Statement.listCertificates(.byteas(wanted))) { rows, row in
                 (digest: rows.bytes(row, 0), der: rows.bytes(row, 1))
             }
-            // One that was changed is as good as gone.
+            // A changed certificate counts as missing.
             let whole = certificates.filter { SHA256.digest($0.der).bytes == $0.digest }
             let der = Dictionary(whole.map { ($0.digest, $0.der) }) { first, _ in first }
             filed += found.map { $0.filed(with: der) }
@@ -61,13 +61,13 @@ extension Auditor {
         return filed
     }
 
-    /// Looks for all evidence that no event names; `nextUnnamedEvidence` gives it. One statement finds
-    /// it, however much of either there is.
+    /// Finds all evidence that no event names; `nextUnnamedEvidence` returns it. A single statement
+    /// finds it, whatever the size of either table.
     package func findUnnamedEvidence() throws(LedgerError) {
         _ = try all(Statement.declareUnnamedEvidence()) { _, _ in () }
     }
 
-    /// The digests of some more of it; none when that was all.
+    /// The digests of the next ones; empty at the end.
     package func nextUnnamedEvidence() throws(LedgerError) -> [[UInt8]] {
         try all(Statement.fetchUnnamedEvidence()) { rows, row in rows.bytes(row, 0) }
     }

@@ -44,8 +44,8 @@ struct EvidenceRows {
     }
 }
 
-/// The certificates that are known to be in the database: almost all evidence comes with the same
-/// three, and to file them again would change nothing.
+/// The certificates known to be in the database: almost all evidence comes with the same three, and
+/// filing them again would change nothing.
 final class FiledCertificates: Sendable {
     private static let limit = 256
     private let filed = Mutex<Set<KeptCertificate>>([])
@@ -54,7 +54,7 @@ final class FiledCertificates: Sendable {
         filed.withLock { $0.contains(certificate) }
     }
 
-    /// To be told what was committed.
+    /// Call it with committed certificates.
     func add(_ certificates: Set<KeptCertificate>) {
         if certificates.isEmpty { return }
         filed.withLock { filed in
@@ -63,6 +63,6 @@ final class FiledCertificates: Sendable {
         }
     }
 
-    /// It may be another database, or an earlier state of it.
+    /// For use when the database may be another one, or an earlier state of it.
     func forget() { filed.withLock { $0 = [] } }
 }

@@ -3,14 +3,14 @@ package import Following
 import Postgres
 import SQL
 
-/// Who reads the log from a place that is kept under a name, and so misses nothing of it.
+/// A reader whose place in the log is stored under a name, so that it misses nothing.
 package struct DurableReader: Sendable {
-    /// Where it begins when its name is new.
+    /// Where a reader with a new name begins.
     package enum Start: Sendable {
         case beginning
         case end
     }
-    /// Handles the events that follow.
+    /// Processes the events that follow.
     package typealias Taking = @Sendable ([Stretch]) throws(Fault) -> Void
     package let name: String
     let start: Start
@@ -24,9 +24,9 @@ package struct DurableReader: Sendable {
 }
 
 extension Ledger {
-    /// Hands over what follows on the reader's place, each shard in its order, and moves the place when all of
-    /// that is done. What a process took that died before that, or whose lease had run out, is handed over
-    /// again. True when there is more.
+    /// Passes on the events after the reader's place, each shard in order, and moves the place when all are
+    /// processed. If a process died before that, or its lease had run out, its events are passed on again.
+    /// True when there is more.
     package func read(
         by reader: DurableReader, under lease: Lease,
         _ take: ([Stretch]) throws(Fault) -> Void
@@ -37,22 +37,22 @@ extension Ledger {
         }
         let news = look.news[0]
         let new = news.filter { !$0.events.isEmpty }
-        // Of a log that was put back to an earlier state, what comes next is new.
+        // In a log that was restored to an earlier state, the next events are new.
         let passed = new + news.filter { $0.end < $0.start }
         if passed.isEmpty { return false }
-        // First: what was done while the place cannot be moved would be handed over again.
+        // First, because events processed while the place cannot be moved would be passed on again.
         try requireWritable()
         if !new.isEmpty { try take(new) }
         return try move(reader, over: passed, under: lease) && !news.allSatisfy(\.isComplete)
     }
 
-    /// Lets go of its place: its name begins anew. False when there is none.
+    /// Deletes the reader's place, so that its name begins anew. False if there is none.
     package func forgetReader(_ name: String) throws(Fault) -> Bool {
         try requireWritable()
         return try !list(Statement.forgetCursor(.text(name)), over: watching) { _, _ in () }.isEmpty
     }
 
-    /// Where it is, or begins; nowhere while another instance has just begun it.
+    /// The place of the reader, or its start; empty while another instance has just begun it.
     private func place(of reader: DurableReader) throws(Fault) -> [Position] {
         func place(_ rows: borrowing Rows, _ row: Int) -> Position {
             Position(shard: Shard(number: rows.int2(row, 0)), sequence: rows.int8(row, 1))
@@ -64,7 +64,7 @@ extension Ledger {
         return try list(call, over: watching, place)
     }
 
-    /// False when the lease was taken over, or the place is gone.
+    /// False if the lease was taken over or the place is gone.
     private func move(
         _ reader: DurableReader, over stretches: [Stretch], under lease: Lease
     ) throws(Fault) -> Bool {

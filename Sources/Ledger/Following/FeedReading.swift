@@ -3,7 +3,7 @@ package import Following
 import Postgres
 import SQL
 
-/// How pages of the feed are read: by looks of the follower's own kind, from a caller's place.
+/// Reads pages of the feed from a caller's place, in the same way as the follower.
 extension Ledger {
     package func look(
         _ interest: Interest, after place: [Position]
@@ -33,7 +33,7 @@ extension Ledger {
         return places
     }
 
-    /// One round trip. What is read is not kept: it is how customers once were.
+    /// One round trip. The states are not cached: they are from the past.
     package func recall(
         _ parts: [PartlyTold]
     ) throws(Fault) -> [Result<ToldAccess, Fault>] {
@@ -48,7 +48,7 @@ extension Ledger {
                     for row in 0..<rows.count {
                         let event = try EventRow(rows, row)
                         guard case .success(var access) = told[event.stream] else { continue }
-                        // Letting go of the state first spares a copy of all that it holds.
+                        // Removing the state first avoids a copy of all its contents.
                         told[event.stream] = nil
                         told[event.stream] = Result { () throws(Fault) in
                             let recorded = try faulting { () throws(LedgerError) in

@@ -5,10 +5,11 @@ import Postgres
 import Telemetry
 import Threading
 
-/// Tells readers in memory what every instance has appended, by asking the database at an interval.
+/// Passes on what every instance has appended to readers in memory, by asking the database at an
+/// interval.
 ///
-/// A head that lies before what is known, or a connection that had to be opened again, may mean
-/// another log: then all begin again at its end.
+/// A head before the known place, or a reopened connection, may mean another log: then all readers
+/// begin again at its end.
 struct Follower: ~Copyable {
     private let readers: LogReaders
     private let log: Log
@@ -34,7 +35,7 @@ struct Follower: ~Copyable {
         }
     }
 
-    /// Reads until `pause` says that it is over; `pause` gets whether there is more.
+    /// Reads until `pause` returns that it is over; `pause` gets whether there is more.
     mutating func run(pause: (_ isMore: Bool) -> Bool) {
         var told: String?
         var isMore = false
@@ -44,7 +45,7 @@ struct Follower: ~Copyable {
                 told = nil
             } catch {
                 isMore = false
-                // The watch logs that the database cannot be reached.
+                // The watch logs that the database is unreachable.
                 if !error.isPassing, told != error.description {
                     told = error.description
                     log.error("not_followed", ["reason": .string(error.description)])
@@ -53,7 +54,7 @@ struct Follower: ~Copyable {
         } while pause(isMore)
     }
 
-    /// Reads what is new; false when there is more.
+    /// Reads new events; false if there is more.
     private mutating func look() throws(LedgerError) -> Bool {
         let listeners = readers.listeners
         if listeners.contains(where: { !begun.contains(ObjectIdentifier($0.reader)) }) {
@@ -66,7 +67,7 @@ struct Follower: ~Copyable {
                 return (listener.reader.interest, place)
             })
         try ask(&look)
-        // Where nothing follows on what is known, the log is another one, too.
+        // If nothing continues what is known, it is another log, too.
         if mayBeAnother() || look.isOfAnotherLog {
             begun = []
             return false
@@ -84,7 +85,7 @@ struct Follower: ~Copyable {
         try link.settled { connection throws(LedgerError) in
             epoch = known.epoch
             try look.ask(&connection)
-            // A server that was just met, and still taken, is one whose losses were accepted.
+            // A server that was just met and accepted is one whose losses were accepted.
             if !isAnother.change(wake: .none, { $0 }), let shrunk = look.shrunk {
                 log.warning(
                     "log_shrunk",
@@ -98,7 +99,7 @@ struct Follower: ~Copyable {
         known.note(look.marks, askedIn: epoch)
     }
 
-    /// Whether the log may have become another one since this was last asked.
+    /// Whether the log may have become another one since the last call.
     private func mayBeAnother() -> Bool {
         isAnother.change(wake: .none) { isAnother in
             defer { isAnother = false }
@@ -106,7 +107,7 @@ struct Follower: ~Copyable {
         }
     }
 
-    /// Has all who have not begun with this log begin at its end.
+    /// Makes every reader that has not begun with this log begin at its end.
     private mutating func begin(
         _ listeners: [(reader: any LogReader, moment: Int)]
     ) throws(LedgerError) {

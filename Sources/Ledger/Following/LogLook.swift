@@ -4,7 +4,7 @@ import Postgres
 import SQL
 import Threading
 
-/// One look at what follows on the places of some readers. Nothing is left out: what does not fit comes with
+/// One look for events after the places of some readers. Nothing is skipped: what does not fit comes with
 /// the next look.
 struct LogLook {
     private struct Wanted: Hashable {
@@ -12,11 +12,11 @@ struct LogLook {
         let place: Position
     }
     let askedAt = monotonicMilliseconds()
-    /// Each once: most readers are abreast.
+    /// Each once: most readers are at the same place.
     private var wanted: [Wanted] = []
-    /// Which of them each reader wants, by their place from one on.
+    /// The numbers of each reader's wanted places, counted from one.
     private var numbers: [[Int]] = []
-    /// What follows, where anything does.
+    /// The events found for each place that has any.
     private var found: [Int: (head: Int64, events: [LoggedEvent])] = [:]
     private(set) var marks: [ShardMark] = []
 
@@ -34,10 +34,10 @@ struct LogLook {
         }
     }
 
-    /// Asks for the shards whose head is not at a known place, with the events between: nothing has happened
-    /// means no row.
+    /// Asks for the shards whose head is not at a known place, with the events between: an unchanged shard
+    /// gives no row.
     mutating func ask(_ connection: inout Connection) throws(LedgerError) {
-        // It may be asked twice.
+        // The call may be repeated.
         found = [:]
         marks = []
         let call = Statement.followShards(
@@ -55,7 +55,7 @@ struct LogLook {
         }
     }
 
-    /// What each reader gets.
+    /// The stretches for each reader.
     var news: [[Stretch]] { numbers.map { $0.compactMap(stretch) } }
 
     private func stretch(_ number: Int) -> Stretch? {
@@ -66,10 +66,11 @@ struct LogLook {
             place.shard, after: place.sequence, to: last, events, isComplete: last == head)
     }
 
-    /// What ends before its place.
+    /// A stretch that ends before its start.
     var shrunk: Stretch? { found.keys.lazy.compactMap(stretch).first { $0.end < $0.start } }
 
-    /// Whether what is known is not of this log: it ends before that, or lacks an event that must follow.
+    /// Whether the known place is not in this log: the log ends before it, or lacks an event that must
+    /// follow.
     var isOfAnotherLog: Bool {
         found.keys.contains { number in
             guard let news = stretch(number) else { return false }

@@ -3,13 +3,13 @@ import Crypto
 import Following
 import Synchronization
 
-/// The readers that follow the log from a place in memory.
+/// The readers in memory that follow the log.
 final class LogReaders: Sendable {
     private let readers = Mutex<[any LogReader]>([])
 
     func add(_ reader: any LogReader) { readers.withLock { $0.append(reader) } }
 
-    /// Each with how far its clock is before something is begun.
+    /// Each with its clock reading before anything is begun.
     var listeners: [(reader: any LogReader, moment: Int)] {
         readers.withLock { $0 }.map { ($0, $0.moment) }
     }

@@ -2,7 +2,7 @@ import Core
 import Postgres
 import SQL
 
-/// By what the holder of a purchase is found.
+/// The key for finding the holder of a purchase.
 struct HolderKey: Hashable, Sendable {
     let project: ProjectID
     let environment: Environment
@@ -16,7 +16,7 @@ struct HolderKey: Hashable, Sendable {
         purchase = held.purchase
     }
 
-    /// All writers write rows in one order, so that two commits never wait for each other.
+    /// All writers write rows in the same order, so that two commits never wait for each other.
     static func precedes(_ one: HolderKey, _ other: HolderKey) -> Bool {
         (
             one.project, one.purchase.store.rawValue, one.environment.rawValue, one.app,
@@ -28,7 +28,7 @@ struct HolderKey: Hashable, Sendable {
     }
 }
 
-/// Who holds the purchases that a batch is about, and what the batch changes in that.
+/// Who holds a batch's purchases, and how the batch changes that.
 struct Holders {
     private var known: [HolderKey: CustomerID] = [:]
     private var asked: Set<HolderKey> = []
@@ -45,7 +45,7 @@ struct Holders {
 
     subscript(key: HolderKey) -> CustomerID? { known[key] }
 
-    /// Takes in that an event of the stream tells about purchases of its customer.
+    /// Processes what an event of the stream says about its customer's purchases.
     mutating func apply(_ event: Event, of stream: Stream) throws(Undecided) {
         for held in event.heldPurchases {
             let key = HolderKey(held, in: stream)
@@ -68,8 +68,8 @@ struct Holders {
         }
     }
 
-    /// The calls that write who holds what now. A purchase that another customer claimed in between
-    /// violates the key; then all is decided again.
+    /// The calls that write the new holders. If another customer claimed a purchase in between, the
+    /// key is violated; then everything is decided again.
     var calls: [Call] {
         (claimed.isEmpty ? [] : [Table.holders.write(rows(claimed))])
             + (moved.isEmpty ? [] : [Table.holders.rewrite(rows(moved))])
@@ -96,7 +96,7 @@ struct Holders {
 }
 
 extension HolderKey {
-    /// As they stand in the table.
+    /// The key as cells of the table.
     fileprivate var cells: Row {
         [
             .text(project.text), .text(environment.rawValue), .text(purchase.store.rawValue),
@@ -123,7 +123,7 @@ extension HolderKey {
 }
 
 extension Event {
-    /// The purchases that this proves its customer to hold.
+    /// The purchases that its customer holds by this event.
     fileprivate var heldPurchases: [HeldPurchase] {
         switch self {
         case .purchaseMade(let fact), .subscriptionRenewed(let fact),

@@ -1,6 +1,6 @@
 import Core
 
-/// By what the owner of an account token is found.
+/// The key for finding the owner of an account token.
 struct TokenKey: Hashable, Sendable {
     let project: ProjectID
     let environment: Environment
@@ -14,26 +14,26 @@ struct TokenKey: Hashable, Sendable {
     }
 }
 
-/// What a batch knows of account tokens: whose they are, and which purchases wait under them.
+/// What a batch knows about account tokens: their owners, and the purchases that wait under them.
 struct KnownTokens {
     var owners: [TokenKey: CustomerID] = [:]
-    /// The tokens of which it was asked whose they are.
+    /// The tokens whose owners were looked up.
     var lookedAt: Set<TokenKey> = []
-    /// What carries a token that a command claimed, and that need not be found by it any more.
+    /// Rows under claimed tokens that are no longer needed.
     private(set) var claimed: Set<ClaimedToken> = []
-    /// What others hold and carries tokens that were asked for; nothing of what the claimant holds.
+    /// Purchases of other holders that carry looked-up tokens; none of the claimant's own.
     private var held: [TokenKey: [PurchaseID: HeldPurchase]] = [:]
-    /// Complete for the tokens that were asked for.
+    /// Complete for the looked-up tokens.
     private var waiting: [TokenKey: [PurchaseID: HeldPurchase]] = [:]
-    /// Under which of these tokens waits what each keeper has.
+    /// The tokens under which each keeper's purchase waits.
     private var carried: [Stream: Set<TokenKey>] = [:]
 
-    /// What waits under the tokens that the command claims, by token.
+    /// The purchases that wait under the tokens that the command claims, by token.
     func waiting(for candidate: Candidate) -> [String: [HeldPurchase]] {
         Self.claimed(waiting, by: candidate)
     }
 
-    /// What others hold and carries the tokens that the command claims, by token.
+    /// The purchases of other holders that carry the tokens that the command claims, by token.
     func held(for candidate: Candidate) -> [String: [HeldPurchase]] {
         Self.claimed(held, by: candidate)
     }
@@ -49,15 +49,16 @@ struct KnownTokens {
         return found
     }
 
-    /// Notes that a purchase with a holder carries the token.
+    /// Notes that a held purchase carries the token.
     mutating func add(_ held: HeldPurchase, carrying token: TokenKey) {
         self.held[token, default: [:]][held.purchase] = held
     }
 
-    /// Whether a purchase is no longer looked for under a token.
+    /// Whether the rows of some purchase under a token are no longer needed.
     var hasForgotten: Bool { claimed.contains { $0.purchase != nil } }
 
-    /// Notes that the command claimed its tokens: wherever their purchases are now, the tokens are a customer's.
+    /// Notes that the command claimed its tokens: wherever their purchases are now, the tokens belong to a
+    /// customer.
     mutating func noteClaim(of candidate: Candidate) {
         for key in candidate.claimedKeys {
             claimed.insert(
@@ -68,7 +69,8 @@ struct KnownTokens {
         }
     }
 
-    /// Notes that the purchase waits under the token. As in the database, its first app counts.
+    /// Notes that the purchase waits under the token. As in the database, only its first app
+    /// counts.
     mutating func add(_ held: HeldPurchase, under token: TokenKey) {
         if waiting[token]?[held.purchase] != nil { return }
         waiting[token, default: [:]][held.purchase] = held
@@ -82,7 +84,7 @@ struct KnownTokens {
         }
     }
 
-    /// Forgets what a row alone says.
+    /// Forgets a purchase that only a row supports.
     mutating func remove(_ stray: StrayToken) {
         if stray.isKept {
             waiting[stray.token]?[stray.purchase] = nil
@@ -91,7 +93,7 @@ struct KnownTokens {
         }
     }
 
-    /// Takes in what an event of this batch changes, so that the commands behind it see that.
+    /// Applies an event of this batch, so that later commands see its changes.
     mutating func apply(_ event: Event, of stream: Stream) {
         switch event {
         case .tokenRegistered(let registered):
@@ -125,44 +127,44 @@ struct KnownTokens {
     }
 }
 
-/// Rows that are no longer looked for under a token: of a purchase, or of all that the claimant holds.
+/// Rows under a token that are no longer needed: of one purchase, or of all that the claimant holds.
 struct ClaimedToken: Hashable, Sendable {
     let token: TokenKey
     var purchase: PurchaseID?
     var claimant: CustomerID?
 }
 
-/// A token, and the customer whom a command gives it to.
+/// A token, and the customer to whom a command gives it.
 struct TokenClaim: Hashable, Sendable {
     let token: TokenKey
     let claimant: CustomerID
 }
 
-/// A purchase that waits under a token by a row alone.
+/// A purchase that waits under a token according only to a row.
 struct StrayToken: Hashable, Sendable {
     let token: TokenKey
     let purchase: PurchaseID
-    /// Whether it waits, under other tokens or none.
+    /// Whether it waits under other tokens or none.
     let isKept: Bool
 
     var keeper: Stream { token.keeper(of: purchase) }
 }
 
 extension TokenKey {
-    /// Whose stream keeps the purchase until a customer claims it.
+    /// The stream that keeps the purchase until a customer claims it.
     func keeper(of purchase: PurchaseID) -> Stream {
         Stream(project: project, environment: environment, customer: .unclaimed(purchase))
     }
 }
 
 extension PurchaseAttached {
-    /// The purchase in the app of its first fact.
+    /// The purchase, in the app of its first fact.
     var held: HeldPurchase? {
         let app = transactions.first?.app ?? renewals.first?.app
         return app.map { HeldPurchase(app: $0, purchase: purchase) }
     }
 
-    /// The account tokens that its evidence carried.
+    /// The account tokens in its evidence.
     var tokens: Set<AccountToken> {
         let texts = transactions.map(\.accountToken) + renewals.map(\.accountToken)
         return Set(texts.compactMap(\.self).compactMap(AccountToken.init))
@@ -171,7 +173,7 @@ extension PurchaseAttached {
 }
 
 extension Event {
-    /// The purchase about which it states a fact.
+    /// The purchase that its fact is about.
     var statedPurchase: HeldPurchase? {
         if let fact = transactionFact {
             return HeldPurchase(app: fact.app, purchase: fact.purchase)
@@ -180,7 +182,7 @@ extension Event {
         return HeldPurchase(app: fact.app, purchase: fact.purchase)
     }
 
-    /// The account token that its fact carries, and the purchase.
+    /// The account token in its fact, and the purchase.
     var carried: (token: AccountToken, held: HeldPurchase)? {
         let text = transactionFact?.accountToken ?? renewalFact?.accountToken
         guard let held = statedPurchase, let token = text.flatMap(AccountToken.init) else {

@@ -2,12 +2,12 @@ package import Core
 import Postgres
 import SQL
 
-// The queue of evidence that cannot be judged yet. It lives next to the log, over the same
-// connections, and nothing of the log depends on it.
+// The queue of evidence that cannot be judged yet. It is stored next to the log and uses the same
+// connections, but the log does not depend on it.
 
 extension Ledger {
-    /// Adds an item, unless the same evidence waits already: then gives that one. Gives nothing when as
-    /// much of the project waits as may.
+    /// Adds an item, or returns the waiting item with the same evidence. Returns nothing if the
+    /// project's queue is full.
     package func addIntake(_ item: IntakeItem, _ evidence: [UInt8]) throws(Fault) -> IntakeItem? {
         try requireWritable()
         let wish = item.wish
@@ -38,8 +38,8 @@ extension Ledger {
         }.first
     }
 
-    /// Up to `limit` items of a project behind one of them, oldest first; those in one state where
-    /// one is named.
+    /// Up to `limit` items of a project after one of them, oldest first; only those in one state if
+    /// it is named.
     package func intake(
         of project: ProjectID, in state: IntakeItem.State.Word?, after last: IntakeItem?,
         limit: Int
@@ -51,8 +51,8 @@ extension Ledger {
         return try list(call) { rows, row throws(LedgerError) in try IntakeRow(rows, row).item }
     }
 
-    /// Takes the item that is due and was tried least. No other worker gets it before its lease ends.
-    /// What busy stores would have to judge is left out.
+    /// Takes the due item with the fewest attempts. No other worker gets it before its lease ends.
+    /// Items that busy stores would have to judge are left out.
     package func takeIntake(
         now: Instant, without busy: BusyStores = BusyStores()
     ) throws(Fault) -> TakenIntake? {
@@ -69,7 +69,7 @@ extension Ledger {
         }.first
     }
 
-    /// Makes the row what the item is, unless it has changed since the item was read.
+    /// Updates the row to the item, unless it has changed since the item was read.
     package func changeIntake(_ item: IntakeItem) throws(CommandError) -> Bool {
         if let barrier { throw .fault(.impeded(barrier)) }
         var results: String?
@@ -90,7 +90,7 @@ extension Ledger {
         }
     }
 
-    /// How much waits, of all projects.
+    /// The numbers of waiting items over all projects.
     package func intakeCounts() throws(Fault) -> IntakeCounts {
         try list(Statement.countIntake(.int8(IntakeItem.alarmTries))) { rows, row in
             var counts = IntakeCounts()
@@ -101,8 +101,8 @@ extension Ledger {
         }.first ?? IntakeCounts()
     }
 
-    /// Forgets some items that ended before an instant, and tells how many they were: none once another
-    /// instance has taken the lease over.
+    /// Deletes some items that ended before an instant, and returns their number: none once another
+    /// instance has taken over the lease.
     package func cleanIntake(
         endedBefore instant: Instant, under lease: Lease
     ) throws(Fault) -> Int {

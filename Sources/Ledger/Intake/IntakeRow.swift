@@ -86,7 +86,7 @@ extension IntakeWish.Purpose {
 }
 
 extension [IntakeResult] {
-    /// As the table keeps them.
+    /// As stored in the table.
     var coded: String {
         JSON.array(
             map { result in

@@ -4,8 +4,8 @@ import Postgres
 import SQL
 
 extension Ledger {
-    /// Some customers whose evidence names that account of a store, in order. Rows lead to them, and their own
-    /// events tell: a row that says what no event does stops the question.
+    /// Some customers whose evidence names that store account, in order. Rows lead to them, and their own
+    /// events decide: a row that no event supports makes the call fail.
     package func customers(
         of account: AppTransactionID, in project: ProjectID, _ environment: Environment, limit: Int
     ) throws(Fault) -> [CustomerID] {
@@ -19,17 +19,17 @@ extension Ledger {
             Stream(project: project, environment: environment, customer: $0)
         }
         for (stream, snapshot) in zip(streams, streams.isEmpty ? [] : try self.customers(streams)) {
-            // Who cannot be read still counts as one of the account.
+            // An unreadable customer still counts as one of the account.
             guard let state = try? snapshot.get().customer else { continue }
-            // Rows about who was erased are left where they are.
+            // Rows about an erased customer are left alone.
             if state.isErased || state.appTransactions.contains(account) { continue }
             throw .rowUnproven(of: stream, account)
         }
         return customers
     }
 
-    /// Some customers with a requested refund that can still be answered, the most urgent
-    /// first, behind a place in that order.
+    /// Some customers with a requested refund that can still be answered, the most urgent first,
+    /// after a place in that order.
     package func refundRequests(
         of project: ProjectID, _ environment: Environment, at now: Instant,
         after last: RefundPlace?,
@@ -46,7 +46,7 @@ extension Ledger {
         }
     }
 
-    /// Where refunds were asked for that may be answered about after an instant and were not.
+    /// Where refunds were requested that are unanswered and can be answered after an instant.
     package func askedRefunds(after instant: Instant) throws(Fault) -> [ProjectPart] {
         try list(Statement.listAskedRefunds(.int8(instant.milliseconds))) {
             rows, row throws(LedgerError) in

@@ -4,7 +4,7 @@ import SQL
 import Telemetry
 
 extension Ledger {
-    /// The last position of each shard, by the shard's number.
+    /// The last position of each shard, by shard number.
     package func heads() throws(Fault) -> [Int64] {
         let epoch = known.epoch
         let marks = try list(Statement.listShards()) { rows, row in ShardMark(rows, row) }
@@ -12,7 +12,7 @@ extension Ledger {
         return marks.map(\.head)
     }
 
-    /// Where each shard stands, with its chain.
+    /// The head of each shard, with its chain.
     func shardHeads() throws(Fault) -> [Shard: ShardHead] {
         let heads = try list(Statement.listShards()) { rows, row in
             (
@@ -25,11 +25,11 @@ extension Ledger {
         return Dictionary(heads) { first, _ in first }
     }
 
-    /// Many customers of one project and the project now: one round trip.
+    /// Many customers of one project, and the project, as they are now: one round trip.
     ///
-    /// A customer whose events cannot be read has none of the others go without an answer.
-    /// What is known of their states is not read again, and states are not kept: who asks for a
-    /// thousand together must not push those out of memory that are in use.
+    /// A customer with unreadable events does not keep the others from being read. Cached states
+    /// are not read again, and new ones are not cached: a request for a thousand customers must not
+    /// evict states that are in use.
     package func customers(
         _ streams: [Stream]
     ) throws(Fault) -> [Result<CustomerSnapshot, Fault>] {

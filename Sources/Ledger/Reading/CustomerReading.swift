@@ -3,9 +3,8 @@ import Postgres
 import SQL
 
 extension Ledger {
-    /// Up to `limit` customers of a project after a stream, with their states: shard by shard, in an
-    /// order that stays the same. There are no more when none comes.
-    ///
+    /// Up to `limit` customers of a project after a stream, with their states: shard by shard, in a
+    /// stable order. An empty result is the end.
     package func customers(
         of project: ProjectID, after stream: Stream?, limit: Int
     ) throws(Fault) -> [ListedCustomer] {

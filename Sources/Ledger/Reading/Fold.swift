@@ -1,6 +1,6 @@
 import Core
 
-/// What a stream's first events come to: its state, and the causes that it has obeyed.
+/// The result of a stream's first events: its state, and the causes that were carried out.
 ///
 /// The causes are folded and not looked up: a decision has the fold of the whole stream at hand,
 /// and an index over every cause would cost each write more than remembering them does.
@@ -22,22 +22,22 @@ struct Fold: Sendable {
             recorded.version
     }
 
-    /// What the cause led to, if the stream has obeyed it.
+    /// The events that the cause led to, if the stream has carried it out.
     func obeyed(_ cause: Cause) -> ObeyedCause? { causes[CauseMark(cause.text)] }
 
-    /// The bytes that it takes in memory, roughly: a fold grows with its events.
+    /// Its rough size in bytes: a fold grows with its events.
     var weight: Int { 500 + 400 * Int(version) }
 }
 
-/// The events with which a stream obeyed a cause: they are consecutive.
+/// The events by which a stream carried out a cause: they are consecutive.
 struct ObeyedCause: Sendable {
     let wish: WishMark
     let first: Int64
     fileprivate(set) var last: Int64
 }
 
-/// Tells causes apart by 128 bits: texts of up to 300 bytes would fill the memory. The hash is keyed
-/// by each process for itself, so that no sender can choose two causes that look alike.
+/// Distinguishes causes by 128 bits: texts of up to 300 bytes would fill the memory. Each process
+/// keys the hash for itself, so that no sender can choose two causes that look alike.
 private struct CauseMark: Hashable, Sendable {
     private let first: Int
     private let second: Int
@@ -47,7 +47,7 @@ private struct CauseMark: Hashable, Sendable {
         second = CauseMark.hash(of: text, salt: 2)
     }
 
-    /// By its bytes: Swift compares texts more loosely than the database does.
+    /// By bytes: Swift compares texts more loosely than the database does.
     private static func hash(of text: String, salt: UInt8) -> Int {
         var hasher = Hasher()
         hasher.combine(salt)
@@ -57,7 +57,7 @@ private struct CauseMark: Hashable, Sendable {
     }
 }
 
-/// Tells one wish from another under the same cause.
+/// Distinguishes requests under the same cause.
 struct WishMark: Hashable, Sendable {
     private let first: UInt64
     private let second: UInt64

@@ -6,7 +6,7 @@ import Telemetry
 
 /// The keys that a project's own stream records. A row of `deed.keys` alone opens nothing.
 final class KnownKeys: Sendable {
-    /// Rows without an event, as of the last look, so that not each look tells the operator again.
+    /// Rows without an event at the last look, so that each is reported only once.
     private let forged = Mutex<Set<LiveKey>>([])
     private let log: Log
 
@@ -17,14 +17,14 @@ final class KnownKeys: Sendable {
     /// How many rows have no event in the log.
     var forgedCount: Int { forged.withLock { $0.count } }
 
-    /// Those of the keys that the projects' own states know as live.
+    /// The keys that are live in the projects' own states.
     func filter(_ keys: [LiveKey], by states: [ProjectID: ProjectState]) -> [LiveKey] {
         let (right, wrong) = keys.reduce(into: ([LiveKey](), Set<LiveKey>())) { parts, key in
             // Why the project cannot be read is logged where it was read.
             guard let state = states[key.project] else { return }
             switch state.standing(of: key) {
             case .live: parts.0.append(key)
-            // Between the two looks, or by hand: either way it opens nothing any more.
+            // Revoked between the two looks, or by hand: in either case the key no longer works.
             case .revoked: break
             case .unknown: parts.1.insert(key)
             }

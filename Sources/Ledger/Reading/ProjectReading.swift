@@ -11,8 +11,8 @@ extension Ledger {
         }
     }
 
-    /// Every app of every project, by the project's own events: a row alone makes it none's. The apps of a
-    /// project that cannot be read, and those of a store that this release does not know, are left out.
+    /// Every app of every project, by the project's own events: a row alone assigns it to no
+    /// project. The apps of an unreadable project and of an unknown store are left out.
     package func apps() throws(Fault) -> [ListedApp] {
         let rows = try list(Statement.listApps(), over: watching) {
             rows, row throws(LedgerError) -> (key: AppKey, project: ProjectID)? in
@@ -32,8 +32,7 @@ extension Ledger {
         }
     }
 
-    /// The projects' states, read ahead of the queue: the known ones and what came since, without those that
-    /// cannot be read.
+    /// The states of the readable projects, read outside the queue: cached ones brought up to date.
     private func states(
         forWatching projects: Set<ProjectID>
     ) throws(Fault) -> [ProjectID: ProjectState] {
@@ -56,7 +55,7 @@ extension Ledger {
     package func liveKeys() throws(Fault) -> [LiveKey] {
         let keys = try list(Statement.listKeys(), over: watching) {
             rows, row throws(LedgerError) -> LiveKey? in
-            // A role of a newer release opens nothing here, and keeps no other key from being seen.
+            // A key with a newer release's role does nothing here, and does not hide other keys.
             guard let role = Role(rawValue: rows.text(row, 3)),
                 let project: ProjectID = try? rows.identifier(row, 1),
                 let key: KeyID = try? rows.identifier(row, 2)

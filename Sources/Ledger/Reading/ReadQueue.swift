@@ -3,12 +3,12 @@ import Postgres
 import Synchronization
 import Threading
 
-/// A stream whose state is wanted, and who waits for it.
+/// A wanted stream, and the caller who waits for it.
 final class PendingRead: Sendable {
     typealias Answer = Result<PlacedState, LedgerError>
 
     let stream: Stream
-    /// By the clock that only moves forward.
+    /// By the monotonic clock.
     let deadline: Int64
     private let respond: @Sendable (Answer) -> Void
     private let isAnswered = Atomic(false)
@@ -23,30 +23,30 @@ final class PendingRead: Sendable {
 
     var isWaiting: Bool { !isAnswered.load(ordering: .relaxed) }
 
-    /// Only the first answer is given: a reader may come back with one when the deadline has passed.
+    /// Only the first answer is given: a reader may still return one after the deadline.
     func answer(_ answer: Answer) {
         if !isAnswered.exchange(true, ordering: .relaxed) { respond(answer) }
     }
 }
 
-/// The reads that wait for a reader, and the reads under way. Each has a deadline, since a reader may
-/// hang as long as the database does.
+/// The reads that wait for a reader, and the reads under way. Each has a deadline, since a reader may hang
+/// as long as the database does.
 ///
-/// One reader serves all of them while it keeps up: what comes while it is at work makes up its next
-/// batch, and wakes no reader. Another one begins when a crowd waits behind those at work. A reader that is
-/// long at its batch is not waited for.
+/// One reader serves all of them while it keeps up: reads that come while it works form its next batch, and
+/// wake no other reader. Another one begins when a crowd waits for the busy ones. A reader that takes long
+/// over its batch is not waited for.
 final class ReadQueue: Sendable {
     static let batchLimit = 64
-    /// This many are worth another round trip in parallel to the one under way.
+    /// This many are worth a second round trip in parallel.
     static let crowd = 32
-    /// From here on a batch takes long, in milliseconds.
+    /// From this many milliseconds on, a batch counts as slow.
     private static let slow: Int64 = 5
-    /// Nothing happens here when no batch was taken for so long.
+    /// After this long without a batch, the queue counts as idle.
     private static let idle: Int64 = 100
 
     private struct State {
         var waiting: [PendingRead] = []
-        /// By their readers, with the instants at which they were taken.
+        /// By reader, with the instants at which they were taken.
         var inHand: [Int: (reads: [PendingRead], since: Int64)] = [:]
         var takenAt: Int64 = 0
         var isClosed = false
@@ -62,7 +62,7 @@ final class ReadQueue: Sendable {
     private let limit: Int
     private let time: @Sendable () -> Int64
 
-    /// `time` tells milliseconds on a clock that only moves forward.
+    /// `time` gives milliseconds on a monotonic clock.
     init(limit: Int, time: @escaping @Sendable () -> Int64 = monotonicMilliseconds) {
         self.limit = limit
         self.time = time
@@ -70,7 +70,7 @@ final class ReadQueue: Sendable {
 
     var depth: Int { state.change(wake: .none) { $0.waiting.count } }
 
-    /// Takes the read in; one that finds the queue full or closed is answered at once.
+    /// Adds the read; if the queue is full or closed, the read is answered at once.
     func add(_ read: PendingRead) {
         let time = time()
         let isAdded = state.changeAndWake { state -> (Bool, Wake) in
@@ -81,7 +81,7 @@ final class ReadQueue: Sendable {
         if !isAdded { read.answer(.failure(.noReader)) }
     }
 
-    /// The next batch for a reader that is done with its last one; `nil` once the queue is closed and empty.
+    /// The next batch for a reader that has finished its last one; `nil` once the queue is closed and empty.
     func take(_ reader: Int) -> [PendingRead]? {
         state.changeAndWake { state -> (Void, Wake) in
             state.inHand[reader] = nil
@@ -99,8 +99,8 @@ final class ReadQueue: Sendable {
         }
     }
 
-    /// Ends the reads whose deadline has passed, and wakes readers for reads that a slow one keeps waiting. Call it
-    /// every few milliseconds, or now and then when it returns that nothing happens here.
+    /// Ends reads whose deadline has passed, and wakes readers for reads behind a slow one. Call it every few
+    /// milliseconds, or only now and then once it returns that the queue is idle.
     func passBy() -> Bool {
         let time = time()
         let (overdue, isBusy) = state.changeAndWake { state -> (([PendingRead], Bool), Wake) in

@@ -1,21 +1,21 @@
 import Core
 import Synchronization
 
-/// Folds of recently used streams. Each is of its stream's first events, so one that is
-/// behind is still right and only has to be brought up to date.
+/// Folds of recently used streams. Each covers its stream's first events, so an old one is still
+/// right and only needs to be brought up to date.
 ///
-/// Two generations bound it without bookkeeping on each use: when the young one is full it becomes
-/// the old one, and what is still in use comes back from there.
+/// Two generations bound the cache without bookkeeping on each use: when the young one is full it
+/// becomes the old one, and folds still in use are copied back from there.
 final class StateCache: Sendable {
-    /// What is known of the shards' heads when nothing was seen.
+    /// The shards' known heads before anything was seen.
     static let noHeads = [Int64](repeating: 0, count: Shard.count)
 
     private struct Generations {
         var young: [Stream: Fold] = [:]
         var old: [Stream: Fold] = [:]
-        /// In bytes, roughly: what the young folds take.
+        /// The rough size of the young folds in bytes.
         var weight = 0
-        /// The highest position that was seen of each shard.
+        /// The highest position seen in each shard.
         var heads = StateCache.noHeads
 
         mutating func find(_ stream: Stream, limit: Int) -> Fold? {
@@ -38,12 +38,12 @@ final class StateCache: Sendable {
     private let generations = Mutex(Generations())
     private let weightLimit: Int
 
-    /// A cache of at most that many bytes, roughly.
+    /// A cache of roughly that many bytes at most.
     init(bytes: Int) {
         weightLimit = bytes / 2
     }
 
-    /// Forgets every fold, and how long the log was.
+    /// Forgets every fold, and the known length of the log.
     func forget() {
         generations.withLock { $0 = Generations() }
     }
@@ -52,7 +52,7 @@ final class StateCache: Sendable {
         generations.withLock { $0.find(stream, limit: weightLimit) }
     }
 
-    /// What is known of each stream, and `seenHeads`.
+    /// The cached fold of each stream, and `seenHeads`.
     func folds(of streams: [Stream]) -> (folds: [Fold], seenHeads: [Int64]) {
         generations.withLock { generations in
             let folds = streams.map { stream in
@@ -62,7 +62,7 @@ final class StateCache: Sendable {
         }
     }
 
-    /// Keeps the fold unless a newer one is known.
+    /// Keeps the fold unless the cache has a newer one.
     func keep(_ fold: Fold, of stream: Stream) {
         generations.withLock { generations in
             let known = generations.young[stream] ?? generations.old[stream]
@@ -71,11 +71,11 @@ final class StateCache: Sendable {
         }
     }
 
-    /// The highest position that was seen of each shard: a caller who asks the database from now on
-    /// finds it there, or a later one.
+    /// The highest position seen in each shard: a caller who asks the database from now on finds
+    /// this or a later one.
     var seenHeads: [Int64] { generations.withLock { $0.heads } }
 
-    /// Notes how far this process itself has taken the shards.
+    /// Notes how far this process itself has advanced the shards.
     func observe(_ heads: [Shard: ShardHead]) {
         generations.withLock { generations in
             for (shard, head) in heads {
@@ -85,9 +85,9 @@ final class StateCache: Sendable {
         }
     }
 
-    /// Notes where shards end. Throws, and forgets every fold, when one ends before what had been seen
-    /// by the time the database was asked: then the database was put back to an earlier day under this
-    /// process. What others have seen in between proves nothing.
+    /// Notes where shards end. Throws, and forgets every fold, if one ends before a position that was
+    /// seen before the database was asked: then the database was restored to an earlier day while this
+    /// process ran. Positions that others have seen in between prove nothing.
     func observe(
         _ heads: [(shard: Shard, sequence: Int64)], askedAfter seenHeads: [Int64]
     ) throws(LedgerError) {

@@ -3,7 +3,7 @@ import Postgres
 import SQL
 import Telemetry
 
-/// A stream's state with its project's, and the place in the log up to which it holds.
+/// A stream's state with its project's, and the position in the log up to which it holds.
 struct PlacedState {
     let state: StreamState
     let project: ProjectState
@@ -19,14 +19,14 @@ extension CustomerSnapshot {
     }
 }
 
-/// Reads the states that are asked for: all that wait in one round trip.
+/// Reads the requested states: all waiting ones in one round trip.
 ///
 /// While it reads, the next batch gathers. A batch that the database refuses is read again one by one, so that
-/// only the stream to blame has no answer.
+/// only the faulty stream has no answer.
 struct StateReader: ~Copyable {
     typealias Given = GivenAnswer<PendingRead.Answer>
 
-    /// What is made of a state with more events takes a while, and is not made by a reader.
+    /// Answers from a state with more events take a while, so another thread makes them.
     private static let lightVersions: Int64 = 500
 
     private let number: Int
@@ -93,7 +93,7 @@ struct StateReader: ~Copyable {
 
     private func answer(_ read: PendingRead, _ state: PlacedState) {
         if state.state.version > StateReader.lightVersions {
-            // No limit: its callers count among the requests in flight, which have one.
+            // No limit: its callers count as requests in flight, which have one.
             heavy.add([Given(answer: .success(state)) { read.answer($0) }])
         } else {
             read.answer(.success(state))
@@ -105,7 +105,7 @@ struct StateReader: ~Copyable {
     ) throws(LedgerError) -> [Result<PlacedState, LedgerError>] {
         let asked = AskedStreams(wanted)
         let (folds, heads) = try link.settled { connection throws(LedgerError) in
-            // Only now: a connection that had to be opened again may be to another log.
+            // Only now: a reopened connection may lead to another log.
             try connection.folds(of: asked.streams, cache: cache, known: known)
         }
         return asked.places.map { own, project in
@@ -120,11 +120,11 @@ struct StateReader: ~Copyable {
     }
 }
 
-/// Streams that are read together: the wanted ones and their projects' own, each once. So few that to
-/// compare them takes less than to hash them.
+/// Streams that are read together: the wanted ones and their projects' own, each once. They are so
+/// few that comparing them is faster than hashing.
 private struct AskedStreams {
     private(set) var streams: [Stream] = []
-    /// Where each of the wanted ones stands, and where its project's own does.
+    /// The index of each wanted stream, and of its project's own stream.
     private(set) var places: [(own: Int, project: Int)] = []
 
     init(_ wanted: [Stream]) {

@@ -3,15 +3,15 @@ import Postgres
 import SQL
 
 extension Connection {
-    /// The folds of the streams as they are now, and where the streams' shards end: what is known of each, brought
-    /// up to date in one round trip and kept. A stream that cannot be read has its error in that place.
+    /// The current folds of the streams, and the ends of the streams' shards: each cached fold is brought up
+    /// to date in one round trip and kept. An unreadable stream has its error in that place.
     mutating func folds(
         of streams: [Stream], cache: StateCache, known: LogGuard
     ) throws(LedgerError) -> ([Result<Fold, LedgerError>], LoadedHeads) {
         var (folds, seenHeads) = cache.folds(of: streams)
         let epoch = known.epoch
         var changed: [Int] = []
-        // The events of a stream come together, mostly in the order in which the streams are asked for.
+        // The events of a stream come together, mostly in the order of the requested streams.
         var place = 0
         var failures: [Int: LedgerError] = [:]
         let versions = folds.map(\.version)
@@ -40,8 +40,8 @@ extension Connection {
         return (results, heads)
     }
 
-    /// Hands over what was recorded of each stream after the version that is known, and tells where
-    /// the streams' shards ended at the same time.
+    /// Passes on each stream's events after the known version, and returns where the streams'
+    /// shards ended at the same time.
     mutating func load(
         _ streams: [Stream], after versions: [Int64], seenHeads: [Int64],
         _ take: (EventRow) throws(LedgerError) -> Void
@@ -59,7 +59,7 @@ extension Connection {
     }
 }
 
-/// Where shards end: a few of them, each once.
+/// The ends of a few shards, each once.
 struct LoadedHeads {
     private(set) var marks: [ShardMark] = []
 

@@ -3,11 +3,10 @@ import Postgres
 import SQL
 
 extension Ledger {
-    /// Beyond this the number says no more: counting takes the longer the more there are.
+    /// Above this, the count is not exact: counting takes longer the more there are.
     private static let unclaimedCountLimit: Int64 = 1_000_000
 
-    /// Up to `limit` purchases that no customer claimed, behind one of them, with what is known of
-    /// each.
+    /// Up to `limit` unclaimed purchases after one of them, each with its state.
     package func unclaimed(
         of project: ProjectID, _ environment: Environment, after last: PurchaseID?, limit: Int
     ) throws(Fault) -> [ListedUnclaimed] {
@@ -34,7 +33,7 @@ extension Ledger {
         }
     }
 
-    /// How many purchases of all projects no customer claimed, up to a million.
+    /// The number of unclaimed purchases over all projects, up to a million.
     package func unclaimedCount() throws(Fault) -> Int64 {
         let call = Statement.countUnclaimed(.int8(Ledger.unclaimedCountLimit))
         return try list(call) { rows, row in rows.int8(row, 0) }.first ?? 0

@@ -4,13 +4,12 @@ import Synchronization
 import Telemetry
 import Threading
 
-/// The streams that were found to be unreadable, and why. Callers are only referred to the log, which says it once
-/// a minute for each.
+/// Counts unreadable streams, and logs each with the reason once a minute. Callers are referred to the log.
 final class UnreadStreams: Sendable {
     private static let pause: Int64 = 60_000
-    /// A stream of which nothing was asked for this long counts no more.
+    /// A stream that was not read for this long no longer counts.
     private static let memory: Int64 = 600_000
-    /// Beyond this number, what was noted is forgotten.
+    /// Above this number, it forgets which streams were logged.
     private static let limit = 1000
 
     private struct Note {

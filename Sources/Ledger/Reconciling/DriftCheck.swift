@@ -10,10 +10,10 @@ package final class DriftCheck {
     private let ledger: Ledger
     private let auditor: Auditor
     private let walk: UnlistedWalk
-    /// Whether the project's own rows differed before the run recorded that it began.
+    /// Whether the project's own rows differed before the run recorded its start.
     private var projectDiffered = false
 
-    /// The walk may be shared with runs of other projects right before and after.
+    /// Runs of other projects right before and after may share the walk.
     package init(_ ledger: Ledger, walk: UnlistedWalk = UnlistedWalk()) {
         self.ledger = ledger
         self.walk = walk

@@ -3,15 +3,15 @@ import Crypto
 import Postgres
 import SQL
 
-/// Puts right what a comparison of rows with the log found: writes the rows of customers and of projects anew, and
-/// takes away those that no events tell of.
+/// Repairs what a comparison of rows with the log found: rewrites the rows of customers and projects, and
+/// removes rows without events.
 struct RowRepair {
     private let audit: ProjectionAudit
     private let ledger: Ledger
     private let project: ProjectID
     private let auditor: Auditor
     private let pace: UpkeepPace
-    /// What kept some of it from being mended.
+    /// What prevented some repairs.
     private(set) var fault: Fault?
 
     init(
@@ -25,7 +25,8 @@ struct RowRepair {
         self.pace = pace
     }
 
-    /// Mends all that can be and tells how much that was: only what is right afterwards counts.
+    /// Repairs what it can and returns the number of repairs: only rows that are right afterwards
+    /// count.
     mutating func mend(in shard: Shard?) throws(LedgerError) -> Int64 {
         var mended = 0
         if !audit.differingProjects.isEmpty { mend() }
@@ -41,8 +42,8 @@ struct RowRepair {
         return Int64(mended)
     }
 
-    /// Customers whose rows differ, and rows in the place of others: where events may tell of them, with the
-    /// shard locked. Gives how many rows were taken away.
+    /// Repairs customers with differing rows, and rows in others' places: if events may support them, with
+    /// the shard locked. Returns how many rows were removed.
     private mutating func writeCustomers() -> Int {
         let strays = Dictionary(grouping: audit.strays.rows, by: \.stream)
         let ghosts = Set(audit.strays.names.compactMap(\.stream))
@@ -62,7 +63,7 @@ struct RowRepair {
         return cleared
     }
 
-    /// Rows under names that no customer can have.
+    /// Removes rows under names that no customer can have.
     private mutating func clearNames() -> Int {
         let names = audit.strays.names.filter { $0.stream == nil && $0.shard != nil }
         let rows = audit.strays.rows.filter { $0.stream == nil }
@@ -84,7 +85,8 @@ struct RowRepair {
         return mend([call]) ? credits.count : 0
     }
 
-    /// What is no customer's is done with the project's own rows; false where it could not be.
+    /// Removals that concern no customer are done with the project's own rows; false if they
+    /// failed.
     @discardableResult
     private mutating func mend(_ calls: [Call] = []) -> Bool {
         let fault = ledger.mend([(.ofProject(project), calls)], at: pace)[0]
@@ -94,8 +96,8 @@ struct RowRepair {
 }
 
 extension Ledger {
-    /// Writes the rows of customers and projects anew, and what else each of them needs; gives what kept it from
-    /// that.
+    /// Rewrites the rows of customers and projects, together with each one's further calls; returns what
+    /// prevented it.
     fileprivate func mend(
         _ repairs: [(stream: Stream, calls: [Call])], at pace: UpkeepPace
     ) -> [Fault?] {

@@ -2,7 +2,7 @@ package import Core
 import Postgres
 import SQL
 
-/// What runs of reconciliations have done, and what they are asked for.
+/// What runs of reconciliations have done, and which were requested.
 extension Ledger {
     package func notedParts(
         of project: ProjectID, in id: ReconciliationID
@@ -34,7 +34,7 @@ extension Ledger {
         try write(Statement.forgetReconciled(.text(project.text)))
     }
 
-    /// Writes a note. One that is lost has a part done again; what is committed behind it keeps it.
+    /// Writes a note. If it is lost, a part is done again; a later commit makes it durable.
     func write(_ note: Call) throws(Fault) {
         try faulting { () throws(LedgerError) in
             try pool.settled { connection throws(LedgerError) in
@@ -46,8 +46,8 @@ extension Ledger {
         }
     }
 
-    /// When the project was reconciled, or made, that waits longest for the next time; and in how many a step
-    /// was not sound when it was done last.
+    /// When the project that has waited longest was reconciled or created; and in how many projects the last
+    /// run of some step was unsound.
     package func reconciled() throws(Fault) -> (longestAgo: Instant?, drifted: Int64) {
         try list(Statement.countReconciled()) { rows, row in
             (rows.optionalInt8(row, 0).map(Instant.init(milliseconds:)), rows.int8(row, 1))
@@ -78,7 +78,7 @@ extension Ledger {
     }
 }
 
-/// What a run finds by rows alone.
+/// What a run finds from rows alone.
 extension Ledger {
     package func staleOrders(
         of project: ProjectID, in shard: Shard, at now: Instant

@@ -2,13 +2,13 @@ import Core
 import Postgres
 import SQL
 
-/// Rows that no events tell of, and credits that wait and have no row: what is not mended by writing a
-/// customer's rows anew.
+/// Rows without events, and waiting credits without a row: rewriting a customer's rows does not repair
+/// these.
 struct StrayRows {
-    /// Under which names rows are kept, whether or not these can be a customer's.
+    /// The names under which rows are kept, whether or not a customer can have them.
     struct Name {
         let name: CustomerName
-        /// `nil` where only a sample met it.
+        /// `nil` if only a sample found it.
         let shard: Shard?
 
         init(_ name: CustomerName, in shard: Shard?) {
@@ -16,14 +16,14 @@ struct StrayRows {
             self.shard = shard
         }
 
-        /// The stream in whose place the rows are; `nil` where there can be none.
+        /// The stream in whose place the rows are; `nil` if no stream can be there.
         var stream: Stream? { name.stream.flatMap { $0.shard == shard ? $0 : nil } }
     }
-    /// A row of a table whose rows no customer's page leads to.
+    /// A row of a table to which no customer's page leads.
     struct Row {
         let table: Table
         let row: RowText
-        /// Of whose events it should follow; `nil` where that cannot be a customer.
+        /// The stream from whose events it should follow; `nil` if its name cannot be a customer's.
         let stream: Stream?
 
         init(_ table: Table, _ row: RowText, _ stream: Stream?) {
@@ -32,7 +32,7 @@ struct StrayRows {
             self.stream = stream
         }
 
-        /// Takes exactly this row away.
+        /// Removes exactly this row.
         var removal: Call { table.remove([table.row(row)]) }
     }
     var names: [Name] = []
@@ -45,7 +45,7 @@ struct StrayRows {
 }
 
 extension [StrayRows.Name] {
-    /// Takes all rows away that are kept under these names in those shards.
+    /// Removes all rows under these names in those shards.
     var clearing: [Call] {
         let names = compactMap { known in
             known.shard.map { shard in

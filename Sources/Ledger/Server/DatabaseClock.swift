@@ -3,10 +3,11 @@ import JSON
 import Telemetry
 import Threading
 
-/// How far the machine's clock is from the database's, as every connection and every commit finds it.
+/// How far the machine's clock differs from the database's, as every connection and every commit
+/// shows.
 ///
-/// What an instance records must not be ahead of all other clocks: what comes after it in its shard
-/// could not be recorded earlier any more.
+/// An instance must not record instants that are ahead of all other clocks: later events in the same
+/// shard could not be recorded any earlier.
 final class DatabaseClock: Sendable {
     /// The lead in milliseconds beyond which operators are warned.
     private static let warningLimit: Int64 = 2000
@@ -15,9 +16,9 @@ final class DatabaseClock: Sendable {
     private static let pauseBetweenWarnings: Int64 = 60_000
 
     private struct State {
-        /// By how much the machine's clock is ahead, at least; below zero where it is behind.
+        /// The minimum by which the machine's clock is ahead; negative if it is behind.
         var lead: Int64 = 0
-        /// When the log last warned, by the clock that only moves forward.
+        /// When the log last warned, by the monotonic clock.
         var warnedAt = Int64.min / 2
         var isRefusing = false
     }
@@ -41,16 +42,16 @@ final class DatabaseClock: Sendable {
         fileprivate let time: Int64
     }
 
-    /// To be taken before the database is asked for its time.
+    /// To be called before the database is asked for its time.
     func begin() -> Beginning? {
         machineClock.map { Beginning(instant: $0(), time: monotonicMilliseconds()) }
     }
 
-    /// Takes in what the database's clock showed at some time since `beginning`. How long the answer took
-    /// makes no clock look wrong.
+    /// Processes what the database's clock showed at some time since `beginning`. A slow answer makes no
+    /// clock look wrong.
     func compare(_ database: Instant, since beginning: Beginning?) {
         guard let beginning, let end = machineClock?() else { return }
-        // A clock that was set in between shows now what it would have shown then.
+        // If the clock was set in between, its present reading counts for then as well.
         let passed = monotonicMilliseconds() - beginning.time
         let start = max(beginning.instant, end.advanced(byMilliseconds: -passed))
         let lead =
@@ -71,7 +72,7 @@ final class DatabaseClock: Sendable {
         if isRefusing != wasRefusing || isWarned { tell(lead, isRefusing) }
     }
 
-    /// What keeps this instance from writing; `nil` where the clocks agree well enough.
+    /// What keeps this instance from writing; `nil` if the clocks agree well enough.
     var impediment: Impediment? {
         let (lead, isRefusing) = state.change(wake: .none) { ($0.lead, $0.isRefusing) }
         return isRefusing ? .clocksApart(by: lead) : nil

@@ -3,13 +3,13 @@ import JSON
 import Telemetry
 import Threading
 
-/// What a look at the database found.
+/// The result of a look at the database.
 struct DatabaseLook: Sendable {
     let isReadOnly: Bool
-    /// How many standbys must confirm a commit, and how many there are that do.
+    /// How many standbys must confirm a commit, and how many currently do.
     let standbysNeeded: Int64
     let standbysPresent: Int64
-    /// Commits that have waited for their standbys for long.
+    /// Commits that have waited long for their standbys.
     let waitingCommits: Int64
     /// Whether an instance has noted that the log lacks something.
     let isNoted: Bool
@@ -22,18 +22,18 @@ struct DatabaseLook: Sendable {
     fileprivate var lacksStandby: Bool { standbysPresent < standbysNeeded }
 }
 
-/// What keeps the database from being written to, as far as was found when it was looked at or written to.
+/// What prevents writes to the database, as the last looks and writes found.
 final class DatabaseCondition: Sendable {
-    /// A look that is older says nothing about now.
+    /// A look older than this says nothing about now.
     private static let patience: Int64 = 2000
     private struct State {
         var look: DatabaseLook?
         var lookedAt: Int64 = 0
-        /// When another server was looked for last.
+        /// When another server was last looked for.
         var doubtedAt: Int64 = 0
-        /// Whether a write failed for lack of room, and none has succeeded since.
+        /// Whether a write failed for lack of space and none has succeeded since.
         var isFull = false
-        /// What the log was last told.
+        /// The impediments last reported in the log.
         var told: Set<Impediment.Kind> = []
 
         var impediments: [Impediment] {
@@ -47,12 +47,12 @@ final class DatabaseCondition: Sendable {
         self.log = log
     }
 
-    /// What keeps the database from being written to; empty when nothing does.
+    /// What prevents writes to the database; empty if nothing does.
     var impediments: [Impediment] {
         state.change(wake: .none) { $0.impediments }
     }
 
-    /// What a write would run into for sure.
+    /// What would certainly stop a write.
     var barrier: Impediment? {
         state.change(wake: .none) { state in
             guard let look = state.look,
@@ -62,8 +62,8 @@ final class DatabaseCondition: Sendable {
         }
     }
 
-    /// Whether writes fail, so that another server may have been promoted beside this one, and it is time to
-    /// look for that: at most once in `pause` milliseconds.
+    /// Whether writes fail, so that another server may have been promoted, and it is time to look for it: at
+    /// most once in `pause` milliseconds.
     func isDoubtDue(every pause: Int64) -> Bool {
         state.change(wake: .none) { state in
             let now = monotonicMilliseconds()
@@ -74,12 +74,12 @@ final class DatabaseCondition: Sendable {
         }
     }
 
-    /// Whether a standby has to confirm what is written, or nothing can be, as far as is known.
+    /// Whether writes are known to need a standby's confirmation, or to be impossible.
     var dependsOnStandby: Bool {
         state.change(wake: .none) { $0.look.map { $0.standbysNeeded > 0 || $0.isReadOnly } ?? true }
     }
 
-    /// Whether the disk was full when it was written to last.
+    /// Whether the disk was full at the last write.
     var isFull: Bool { state.change(wake: .none) { $0.isFull } }
 
     func note(_ look: DatabaseLook) {
@@ -91,7 +91,7 @@ final class DatabaseCondition: Sendable {
 
     func noteFull() { change { $0.isFull = true } }
 
-    /// Something was written, or there is room for it again.
+    /// Something was written, or there is space again.
     func noteRoom() {
         if isFull { change { $0.isFull = false } }
     }

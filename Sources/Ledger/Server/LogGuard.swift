@@ -6,29 +6,29 @@ import SQL
 import Telemetry
 import Threading
 
-/// Holds every server that a connection meets against what this instance has seen of the log.
+/// Compares every server that a connection meets with what this instance has seen of the log.
 ///
 /// A standby that took over may lack the last commits, an old primary that comes back lacks what its
-/// successor wrote, and a backup lacks everything that came after it. To go on with one of them would be a second
-/// history that differs from past answers. The chain shows it: an event exists, with the chain that was seen, or
-/// something else is in its place.
+/// successor wrote, and a backup lacks everything after it. Continuing with one of them would start a second
+/// history that contradicts past answers. The chain shows it: an event exists with the chain that was seen,
+/// or something else is in its place.
 package final class LogGuard: Sendable {
     fileprivate struct State {
         var seen = SeenLog()
         /// How often the log began anew.
         var epoch = 0
-        /// What the log was last found to lack.
+        /// The shortage last found in the log.
         var impediment: Impediment?
         var isChanged = false
-        /// What a machine that loses its power still has.
+        /// What survives if the machine loses power.
         var synced = SeenLog()
         var syncedAt: Int64?
         var hasRecalled = false
         /// Whether anything was remembered of the log from before this start.
         var isRemembered = false
-        /// Whether what could not be recalled was given up, and may be overwritten.
+        /// Whether unreadable notes were given up and may be overwritten.
         var isGivenUp = false
-        /// Which losses had been accepted when it was found that what was seen cannot be recalled.
+        /// The losses that had been accepted when the notes turned out to be unreadable.
         var acceptedBefore: Set<AcceptanceID>?
         var isTold = false
     }
@@ -41,27 +41,27 @@ package final class LogGuard: Sendable {
         self.log = log
     }
 
-    /// Why the server is not worked with that was met last; `nil` when it is.
+    /// Why the last server is not used; `nil` if it is.
     package var impediment: Impediment? { state.change(wake: .none) { $0.impediment } }
 
-    /// Whether it can be told which server was met last.
+    /// Whether the last server could be identified.
     var isServerKnown: Bool { state.change(wake: .none) { $0.seen.server != nil } }
 
     /// Whether anything was remembered of the log from before this start.
     package var isRemembered: Bool { state.change(wake: .none) { $0.isRemembered } }
 
-    /// How often the log began anew. It has to be taken before the log is asked for its marks.
+    /// How often the log began anew. To be read before the log is asked for its marks.
     var epoch: Int { state.change(wake: .none) { $0.epoch } }
 
-    /// Notes how far the log was seen to reach by one who asked in that epoch: what was asked for before
-    /// a loss was accepted may be of the log that was given up.
+    /// Notes how far a caller saw the log in that epoch: marks requested before a loss was accepted may
+    /// belong to the abandoned log.
     func note(_ marks: [ShardMark], askedIn epoch: Int) {
         state.change(wake: .none) { state in
             if epoch == state.epoch, state.seen.note(marks) { state.isChanged = true }
         }
     }
 
-    /// Notes which losses are accepted already: they excuse no later one.
+    /// Notes which losses are already accepted: they excuse no later one.
     func know(_ acceptances: some Sequence<AcceptanceID>) {
         state.change(wake: .none) { state in
             for acceptance in acceptances where state.seen.acceptances.insert(acceptance).inserted {
@@ -70,7 +70,7 @@ package final class LogGuard: Sendable {
         }
     }
 
-    /// Writes down what is new since the last time, for when this instance starts again.
+    /// Stores what is new since the last time, for the next start of this instance.
     package func keep(isLast: Bool = false) {
         let now = monotonicMilliseconds()
         let new = state.change(wake: .none) { state -> (seen: SeenLog, care: LogMemory.Care)? in
@@ -104,7 +104,7 @@ package final class LogGuard: Sendable {
 
     // MARK: Meeting a server
 
-    /// Throws unless the server has everything that was seen of the log; compares its clock, too.
+    /// Throws unless the server has everything that was seen of the log; also compares its clock.
     func greet(
         _ connection: inout Connection, _ clock: DatabaseClock
     ) throws(PostgresError) {
@@ -124,7 +124,7 @@ package final class LogGuard: Sendable {
         }
     }
 
-    /// Whether what other instances have noted stops this one, too.
+    /// Whether other instances' notes stop this one, too.
     var heedsOthers: Bool { memory.notes != .ignored }
 
     /// Throws unless the server has everything that was seen of the log.
@@ -144,22 +144,22 @@ package final class LogGuard: Sendable {
                     anew: marks, at: server.identity, accepting: accepted)
                 if !isBegun { return false }
                 state.epoch += 1
-                // Together, so that who asks in the new epoch does not ask the server of before.
+                // Together, so that a caller in the new epoch does not ask the previous server.
                 connection.outliveOthers()
                 return true
             }
-            // Another connection has begun with it, or with another one: this one is held against that.
+            // Another connection has begun, with this server or another one: compare this one with that.
             if !isBegun { return try meet(&connection) }
             tell(of: accepted, lacking: shortage.impediment([]))
         } else if seen.isEmpty {
             note(try connection.shardMarks(), askedIn: epoch)
         }
-        // What other connections were made to is not what is worked with from now on.
+        // Servers of other connections are not used from now on.
         if welcome(server) { connection.outliveOthers() }
     }
 
-    /// The losses that were accepted since, and excuse the shortage. Throws where there are none, or another
-    /// instance says that more is lacking.
+    /// The losses accepted since then, which excuse the shortage. Throws if there are none, or if another
+    /// instance reports a larger shortage.
     private func excuse(
         _ shortage: Shortage, of seen: SeenLog, over connection: inout Connection
     ) throws(LedgerError) -> Set<AcceptanceID> {
@@ -169,12 +169,12 @@ package final class LogGuard: Sendable {
         let isRefused = shortage.isOwn && accepted.isEmpty
         if !isRefused, stopping.isEmpty { return accepted }
         if isRefused, memory.notes == .written { connection.note(shortage, after: found.count) }
-        // Connections that were made before the note was work with that server still.
+        // Connections made before the note still work with that server.
         if !isRefused, impediment == nil { connection.outliveOthers() }
         throw .impeded(refuse(shortage.impediment(stopping)))
     }
 
-    /// Has what was seen before this start, once it is known of which log.
+    /// Loads what was seen before this start, once the log is identified.
     private func recall(
         over connection: inout Connection, to server: MetServer
     ) throws(LedgerError) {
@@ -201,14 +201,14 @@ package final class LogGuard: Sendable {
         }
     }
 
-    /// Nothing was seen, where that has been accepted since it was found that it cannot be recalled.
+    /// Nothing was seen, if a loss has been accepted since the notes turned out to be unreadable.
     private func unknown(
         because error: LogMemory.NotRecalled, over connection: inout Connection,
         to server: MetServer
     ) throws(LedgerError) -> SeenLog {
         var unknown = SeenLog()
         let found = try connection.acceptances()
-        // What was accepted since something was written down there last was accepted for just this.
+        // Losses accepted since the last note there were accepted for this reason.
         let earlier = found.filter { _, at in error.changedAt.map { at <= $0 } ?? true }
         unknown.acceptances = Set(found.keys)
         let before = state.change(wake: .none) { state in
@@ -246,7 +246,7 @@ package final class LogGuard: Sendable {
         return impediment
     }
 
-    /// Whether another server was worked with before, or an earlier history of this one, or none.
+    /// Whether another server was used before, or an earlier history of this one, or none.
     private func welcome(_ server: MetServer) -> Bool {
         let (isOver, isAnother) = state.change(wake: .none) { state in
             let isFirst = state.seen.server == nil
@@ -256,19 +256,19 @@ package final class LogGuard: Sendable {
             return (state.impediment != nil, isNew && !isFirst)
         }
         if isOver { log.info("database_caught_up", ["server": .string(server.name)]) }
-        // What was refused a moment ago would wait before it tries again.
+        // Requests refused a moment ago would wait before they try again.
         return isAnother || isOver
     }
 }
 
-/// Where it is kept what an instance has seen of logs.
+/// Where an instance stores what it has seen of logs.
 package struct LogMemory: Sendable {
-    /// Something was seen, and it cannot be told what.
+    /// Something was seen, but cannot be read back.
     package struct NotRecalled: Error {
         package let reason: String
-        /// Whether it is another user's to tell.
+        /// Whether another user owns it.
         package let isForbidden: Bool
-        /// When something was kept there last, where that is known.
+        /// When something was last stored there, if that is known.
         package let changedAt: Instant?
 
         package init(_ reason: String, isForbidden: Bool = false, changedAt: Instant? = nil) {
@@ -282,28 +282,28 @@ package struct LogMemory: Sendable {
         throws(NotRecalled) -> SeenLog?
     package typealias Keep = @Sendable (_ seen: SeenLog, _ care: Care) -> String?
 
-    /// What a process has to do with what instances note in a database that lacks events.
+    /// How a process treats instances' notes in a database that lacks events.
     package enum Notes: Sendable {
         /// It accepts the log as it is.
         case ignored
         case heeded
-        /// It notes what it has seen, too.
+        /// It also writes its own notes.
         case written
     }
 
-    /// What is to survive how much.
+    /// How durable stored notes must be.
     package enum Care: Sendable {
-        /// This process may be killed.
+        /// They survive the process.
         case quick
-        /// The machine may lose its power.
+        /// They survive a power failure.
         case synced
-        /// The same, and what cannot be read there was given up.
+        /// They survive a power failure and replace unreadable ones.
         case overwriting
     }
 
     /// What was seen of the log with that first event: in that server's database, or else in another one.
     package var recall: Recall
-    /// Keeps it; why it could not, where that is so.
+    /// Stores it; returns why it could not, if it could not.
     package var keep: Keep
     package var notes: Notes
 
@@ -315,17 +315,17 @@ package struct LogMemory: Sendable {
         self.notes = notes
     }
 
-    /// For a process that has no part in it.
+    /// For a process that stores nothing.
     package static let none = LogMemory(
         recall: { _, _ in nil }, keep: { _, _ in nil }, notes: .ignored)
 }
 
 extension LogGuard.State {
-    /// How long a machine that loses its power may lack what was seen last, in milliseconds: a sync
-    /// waits for the disk that commits wait for.
+    /// How long the newest notes may lack a sync to disk, in milliseconds: a sync competes with
+    /// commits for the disk.
     private static let syncPause: Int64 = 1000
 
-    /// With what care what was seen is to be kept now; `nil` where it is.
+    /// How durably the notes must be stored now; `nil` if they already are.
     fileprivate func careNeeded(at now: Int64, isLast: Bool) -> LogMemory.Care? {
         if seen.root == nil { return nil }
         if isGivenUp { return .overwriting }

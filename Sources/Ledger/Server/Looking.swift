@@ -3,13 +3,13 @@ import Postgres
 import SQL
 import Threading
 
-/// What a look at the database takes.
+/// Checks of the database.
 extension Ledger {
-    /// How many milliseconds pass before the one address of a server to which writes fail is tried again.
+    /// How many milliseconds pass before a server's only address is tried again while writes to it fail.
     private static let addressPause: Int64 = 1000
 
-    /// Looks how the database is, and has connections given up to a server that hangs; where its test clock
-    /// stands, if it has one.
+    /// Checks the database, and gives up connections to a hanging server; returns the test clock's time, if
+    /// there is one.
     package func look() throws(Fault) -> Instant? {
         do throws(LedgerError) {
             return try lookTwice()
@@ -18,9 +18,9 @@ extension Ledger {
         }
     }
 
-    /// A session that is silent may be one of a slow server, of which the others are still of use. A new
-    /// session tells: a slow server answers it, if only with a refusal, a server that hangs does not, and
-    /// where it meets another server, that greeting has the others given up.
+    /// A silent session may belong to a slow server, whose other sessions are still usable. A new session
+    /// shows which: a slow server answers it, if only with a refusal; a hanging server does not; and if
+    /// it meets another server, the greeting gives up the other sessions.
     private func lookTwice() throws(LedgerError) -> Instant? {
         do throws(LedgerError) {
             return try lookOnce()
@@ -29,11 +29,11 @@ extension Ledger {
         }
         do throws(LedgerError) {
             let found = try lookOnce()
-            // A server that hides which one it is may be another one.
+            // A server that hides its identity may be another one.
             if !known.isServerKnown { pulse.lose() }
             return found
         } catch {
-            // Once: connections that were made since belong to a server that is slow at worst.
+            // Only once: connections made since then belong to a server that is slow at worst.
             if case .postgres(let reason) = error, !reason.isAnswer, hanging.begins() {
                 pulse.lose()
             }
@@ -41,13 +41,13 @@ extension Ledger {
         }
     }
 
-    /// Throws where it cannot be told that what is read now is of the server that others write to: one that
-    /// stood still while a standby was promoted answers as before until that is noticed.
+    /// Throws if it is unclear whether reads come from the server that others write to: one that was
+    /// suspended while a standby was promoted answers as before until this is noticed.
     package func requireCertainty() throws(Fault) {
         if !condition.dependsOnStandby { return }
         let asked = monotonicMicroseconds()
         let fault = certainty.change(wake: .none) { last in
-            // A look that began since then is as good as one of its own.
+            // Another caller's look that began since then is as good.
             if last.began < asked {
                 last.began = monotonicMicroseconds()
                 do throws(Fault) {
@@ -62,9 +62,9 @@ extension Ledger {
         if let fault { throw fault }
     }
 
-    /// While writes fail the other addresses are looked at, too: a new session is made to the server that was
-    /// promoted last, and where that is another one, the sessions with this one are given up. One address may
-    /// lead to another server as well, and is tried less often.
+    /// While writes fail, the other addresses are checked, too: a new session goes to the server that was
+    /// promoted last, and if that is another one, sessions with this server are given up. A single address
+    /// may lead to another server as well, and is tried less often.
     private func lookOnce() throws(LedgerError) -> Instant? {
         let found = try lookAtServer()
         let pause = hasOtherAddresses ? 0 : Ledger.addressPause
@@ -94,8 +94,8 @@ extension Ledger {
         return found.testClock
     }
 
-    /// Not a second time where nothing is answered: that would be known later. After a server was refused the
-    /// way to the database is tried anew, since nothing else may happen to connect.
+    /// Does not retry after silence: that would only delay the result. After a server was refused, it
+    /// connects again, since nothing else might.
     private func askOnce<Answer>(
         _ body: (inout Connection) throws(LedgerError) -> Answer
     ) throws(LedgerError) -> Answer {
@@ -105,31 +105,31 @@ extension Ledger {
         }
     }
 
-    /// What a write of rows that do not follow from the log would run into: instants that are wrong, or a wait that keeps a
-    /// connection and a session of the server.
+    /// What would stop a write of rows that do not follow from the log: wrong clocks, or a wait that occupies
+    /// a connection and a server session.
     var barrier: Impediment? { clocks.database.impediment ?? condition.barrier }
 
     func requireWritable() throws(Fault) {
         if let barrier { throw .impeded(barrier) }
     }
 
-    /// What keeps the database from being worked with as usual; empty when nothing does.
+    /// What prevents normal use of the database; empty if nothing does.
     package var impediments: [Impediment] {
         [known.impediment, clocks.database.impediment].compactMap(\.self) + condition.impediments
     }
 }
 
-/// What came of the last look for which reads waited.
+/// The result of the last look that reads waited for.
 struct Certainty: Sendable {
     var began: Int64 = 0
     var fault: Fault?
 }
 
-/// Whether the server has said nothing since a look at it was answered last.
+/// Whether the server has been silent since its last answered look.
 final class Hanging: Sendable {
     private let state = Monitor(false)
 
-    /// Whether it is news.
+    /// Whether this is news.
     func begins() -> Bool {
         state.change(wake: .none) { isHanging in
             defer { isHanging = true }
@@ -151,14 +151,14 @@ extension DatabaseLook {
 }
 
 extension Connection {
-    /// Whether a megabyte can be written where the data are. It is given back immediately.
+    /// Whether a megabyte can be written where the data are. It is freed immediately.
     fileprivate mutating func hasRoom() throws(LedgerError) -> Bool {
         do throws(LedgerError) {
             try execute([Statement.begin(), Statement.tryRoom(), Statement.rollback()])
             return true
         } catch {
             guard case .postgres(let reason) = error, reason.kind == .statement else { throw error }
-            // Where the login may not try, the next write tells.
+            // If the login may not try, the next write shows it.
             return !reason.isLackOfRoom
         }
     }

@@ -3,21 +3,22 @@ import Crypto
 import Postgres
 import SQL
 
-/// A server that a connection was made to.
+/// A server to which a connection was made.
 struct MetServer {
-    /// For people: its address, and its timeline where that is known.
+    /// For people: its address, and its timeline if known.
     let name: String
-    /// `nil` where the login may not know.
+    /// `nil` if the login may not read it.
     let identity: ServerIdentity?
 }
 
-/// What a server lacks of what was seen.
+/// What a server lacks of the log as it was seen.
 struct Shortage {
     struct Shortfall {
         let mark: ShardMark
-        /// Where the shard ends there.
+        /// The shard's end on this server.
         let head: Int64
-        /// How many losses had been accepted when another instance noted it; `nil` of what this one has seen.
+        /// How many losses had been accepted when another instance noted it; `nil` for what this instance has
+        /// seen.
         let acceptances: Int64?
     }
     let server: MetServer
@@ -28,7 +29,7 @@ struct Shortage {
     /// What others have noted in the database.
     let noted: [Shortfall]
 
-    /// Whether it is not only by what others say.
+    /// Whether it rests on more than others' notes.
     var isOwn: Bool { !own.isEmpty || laterTimeline != nil }
 
     /// What others have noted since that number of losses was accepted.
@@ -36,7 +37,7 @@ struct Shortage {
         noted.filter { ($0.acceptances ?? 0) >= Int64(acceptances) }
     }
 
-    /// With what others have noted that stops.
+    /// Includes others' notes that stop this instance.
     func impediment(_ stopping: [Shortfall]) -> Impediment {
         var parts: [String] = []
         let furthest = (own + stopping).reduce(into: [Shard: Shortfall]()) { furthest, one in
@@ -78,7 +79,7 @@ extension Connection {
                     system: rows.text(0, 0), database: rows.text(0, 2), timeline: rows.int8(0, 1))
             }
         } catch {
-            // Some hosts refuse the question; then the log alone tells.
+            // Some hosts refuse the question; then only the log can show it.
             guard case .postgres(let reason) = error, reason.kind == .statement else { throw error }
         }
         let timeline = identity.map { " (timeline \($0.timeline))" } ?? ""
@@ -93,7 +94,7 @@ extension Connection {
         return root
     }
 
-    /// What the server lacks, also by what others have noted; `nil` when it has everything.
+    /// What the server lacks, including by others' notes; `nil` if it has everything.
     mutating func shortage(of seen: SeenLog, at server: MetServer) throws(LedgerError) -> Shortage?
     {
         let marks = seen.marks.values.sorted { $0.shard < $1.shard }

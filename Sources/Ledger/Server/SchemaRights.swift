@@ -2,18 +2,19 @@ import Core
 package import Postgres
 import SQL
 
-/// Something of the schema, or of who may do what in it, that is not as this release makes it.
+/// A difference between the schema, or the rights in it, and what this release creates.
 package struct SchemaDifference: Hashable, Sendable, CustomStringConvertible {
-    /// As in `deed.events`, `deed.shards.head`, `deed.now()`, `schema deed`, `role deed_service`, `database`.
+    /// Such as `deed.events`, `deed.shards.head`, `deed.now()`, `schema deed`, `role deed_service`,
+    /// `database`.
     package let object: String
-    /// As in `columns`, `trigger events_only_grow`, `function`, `query`, `owner`, `rights of PUBLIC`.
+    /// Such as `columns`, `trigger events_only_grow`, `function`, `query`, `owner`, `rights of PUBLIC`.
     package let aspect: String
-    /// `nil` where there should be nothing.
+    /// `nil` if nothing should be there.
     package let expected: String?
-    /// `nil` where there is nothing.
+    /// `nil` if nothing is there.
     package let found: String?
 
-    /// Whether it lies outside the schema: an administrator's to change, and no change of what Deed made.
+    /// Whether it lies outside the schema: an administrator can change it, and Deed did not create it.
     package var isOutside: Bool { ["database", "role deed_service"].contains(object) }
 
     package var description: String {
@@ -21,7 +22,7 @@ package struct SchemaDifference: Hashable, Sendable, CustomStringConvertible {
             + (remedy.map { " To mend it: \($0)" } ?? "")
     }
 
-    /// What ends it, where one statement or command does.
+    /// The statement or command that resolves it, if there is one.
     private var remedy: String? {
         if object == "database" { return "deed migrate --service-login LOGIN" }
         if aspect == "member of", let found { return "revoke \(found) from deed_service" }
@@ -40,7 +41,7 @@ package struct SchemaDifference: Hashable, Sendable, CustomStringConvertible {
         Set((text ?? "").split(separator: ", ").map(String.init))
     }
 
-    /// The rights and what they are about, as statements have them.
+    /// The rights and their objects, as statements write them.
     private func listed(_ rights: Set<String>) -> String {
         let names = rights.map { $0.prefix { $0 != " " }.lowercased() }.sorted()
         let parts = object.split(separator: ".", maxSplits: 2)
@@ -64,9 +65,9 @@ private struct SchemaAspect: Hashable {
 }
 
 extension Connection {
-    /// What is not as the migrations of this release make it: tables, views, functions, triggers, constraints, their
-    /// owners, and what the service, PUBLIC, and others beyond reading may do with them; and which migrations
-    /// the database says that it took.
+    /// Differences from what the migrations of this release create: tables, views, functions, triggers,
+    /// constraints, their owners, and the rights of the service, of PUBLIC, and of others beyond reading; and
+    /// the migrations that the database records as taken.
     package mutating func schemaDifferences() throws(LedgerError) -> [SchemaDifference] {
         var found = try describedSchema()
         var differences = try migrationDifferences()
@@ -79,7 +80,7 @@ extension Connection {
         return differences.sorted { ($0.object, $0.aspect) < ($1.object, $1.aspect) }
     }
 
-    /// Rows of `deed.migrations` that are missing, too much, or of a script that is not ours.
+    /// Rows of `deed.migrations` that are missing, superfluous, or of a different script.
     private mutating func migrationDifferences() throws(LedgerError) -> [SchemaDifference] {
         let expected = Dictionary(
             uniqueKeysWithValues: Migration.all.map {
@@ -98,7 +99,7 @@ extension Connection {
         }
     }
 
-    /// The same as a list, each aspect a line: what `sql/schema.txt` holds.
+    /// The schema as a list with a line for each aspect, as in `sql/schema.txt`.
     package mutating func schemaLines() throws(LedgerError) -> [String] {
         try describedSchema().map { "\($0.object)\(separator)\($0.aspect)\(separator)\($1)" }
             .sorted()
@@ -138,15 +139,15 @@ extension SchemaDifference {
     }
 }
 
-// Who reaches the database.
+// Access to the database.
 extension Schema {
-    /// What is not as it should be.
+    /// Every difference from the expected schema and rights.
     package mutating func differences() throws(LedgerError) -> [SchemaDifference] {
         try link.settled { connection throws(LedgerError) in try connection.schemaDifferences() }
     }
 
-    /// Takes from PUBLIC what only the service needs. What takes another login's rights is left as it is,
-    /// and found by `differences`.
+    /// Revokes from PUBLIC what only the service needs. Other logins' rights are left alone;
+    /// `differences` reports them.
     package mutating func narrow() throws(LedgerError) {
         try link.settled { connection throws(LedgerError) in
             try connection.execute([
@@ -156,9 +157,9 @@ extension Schema {
         }
     }
 
-    /// Lets only the service's login connect, and logins that were given something in the database; `nil`
-    /// where the owner serves. Processes that do so at the same time take turns, as when they migrate: PostgreSQL
-    /// refuses the second of two that change one database's rights.
+    /// Lets only the service's login connect, and logins that were granted something in the database; `nil`
+    /// if the owner serves. Concurrent processes take turns, as in a migration, because PostgreSQL refuses
+    /// the second of two that change one database's rights.
     package mutating func close(to login: String?) throws(LedgerError) {
         try link.settled { connection throws(LedgerError) in
             try connection.execute([
@@ -169,7 +170,7 @@ extension Schema {
         }
     }
 
-    /// Which role has to be given the right to see standbys; `nil` where none is waited for or it has that.
+    /// The role that needs the right to see standbys; `nil` if no standby is required or it has the right.
     package mutating func blindToStandbys() throws(LedgerError) -> String? {
         try link.settled { connection throws(LedgerError) in
             var owner: String?
@@ -182,7 +183,7 @@ extension Schema {
 }
 
 extension Auditor {
-    /// What something other than a migration changed of the schema, or of who may do what in it.
+    /// Changes in the schema, or in the rights in it, that no migration made.
     package func schemaDifferences() throws(LedgerError) -> [SchemaDifference] {
         try link.settled { connection throws(LedgerError) in try connection.schemaDifferences() }
     }

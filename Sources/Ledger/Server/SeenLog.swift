@@ -1,21 +1,21 @@
 package import Core
 package import Crypto
 
-/// What was seen of a log: the furthest end of each shard, and the server that had it.
+/// What was seen of a log: the furthest end of each shard, and the server with it.
 package struct SeenLog: Hashable, Sendable {
-    /// The chain of its first event, which tells it from other logs; `nil` while it has none.
+    /// The chain of its first event, which identifies the log; `nil` while it is empty.
     package var root: Digest32?
     package var server: ServerIdentity?
     /// The losses that were accepted by then.
     package var acceptances: Set<AcceptanceID> = []
-    /// Where shards end that have events.
+    /// The ends of shards with events.
     package private(set) var marks: [Shard: ShardMark] = [:]
 
     package init() {}
 
     var isEmpty: Bool { marks.isEmpty }
 
-    /// False where that was known.
+    /// False if nothing is new.
     @discardableResult
     package mutating func note(_ newer: some Sequence<ShardMark>) -> Bool {
         var isNew = false
@@ -26,7 +26,7 @@ package struct SeenLog: Hashable, Sendable {
         return isNew
     }
 
-    /// False where that was known.
+    /// False if it was known.
     mutating func note(_ identity: ServerIdentity?) -> Bool {
         guard let identity, identity != server else { return false }
         if let server, identity.isEarlier(than: server) { return false }
@@ -34,7 +34,7 @@ package struct SeenLog: Hashable, Sendable {
         return true
     }
 
-    /// Goes on from where the log ends, after losses were accepted. False where those were known.
+    /// Continues from the log's end after losses were accepted. False if those were known.
     mutating func begin(
         anew ends: [ShardMark], at identity: ServerIdentity?, accepting accepted: Set<AcceptanceID>
     ) -> Bool {
@@ -46,8 +46,8 @@ package struct SeenLog: Hashable, Sendable {
         return true
     }
 
-    /// Takes in what another process has seen of the same log in the same database. Who knows of more
-    /// accepted losses knows better where it ends.
+    /// Merges what another process has seen of the same log in the same database. The one that knows
+    /// of more accepted losses is right about its end.
     package mutating func merge(_ other: SeenLog) {
         if acceptances.isStrictSuperset(of: other.acceptances) { return }
         if acceptances.isStrictSubset(of: other.acceptances) {
@@ -72,7 +72,7 @@ package struct ServerIdentity: Hashable, Sendable {
         self.timeline = timeline
     }
 
-    /// Whether it is what the other one was before a promotion.
+    /// Whether it is the other one before a promotion.
     func isEarlier(than other: ServerIdentity) -> Bool {
         system == other.system && timeline < other.timeline
     }

@@ -2,7 +2,7 @@ package import Core
 import Postgres
 import SQL
 
-// The credentials of apps for a store, as they are kept: encrypted, next to the log.
+// The credentials of apps for a store, as stored: encrypted, next to the log.
 extension Ledger {
     package func credentials(of app: StoreApp) throws(Fault) -> SealedCredentials? {
         try credentials(
@@ -27,7 +27,7 @@ extension Ledger {
         }
     }
 
-    /// Keeps credentials in the place of those of that revision; false when others were kept in between.
+    /// Replaces the credentials of that revision; false if others were stored in between.
     package func putCredentials(_ sealed: SealedCredentials) throws(Fault) -> Bool {
         try requireWritable()
         let (app, status) = (sealed.app, sealed.status)
@@ -40,7 +40,7 @@ extension Ledger {
         return try !list(call) { _, _ in () }.isEmpty
     }
 
-    /// Forgets those of an app that were written before a version of its project's stream.
+    /// Deletes an app's credentials that were written before a version of its project's stream.
     package func forgetCredentials(of app: StoreApp, before version: Int64) throws(Fault) {
         try requireWritable()
         let call = Statement.forgetCredentials(
@@ -49,8 +49,8 @@ extension Ledger {
         _ = try list(call) { _, _ in () }
     }
 
-    /// Takes one call out of what all instances may ask of a store; gives when to try again if none
-    /// is left.
+    /// Takes one call from the budget that all instances share for a store; returns when to try
+    /// again if none is left.
     package func takeStoreTurn(_ turn: StoreTurn, now: Instant) throws(Fault) -> Instant? {
         try requireWritable()
         let (app, budget) = (turn.app, turn.budget)
@@ -62,12 +62,12 @@ extension Ledger {
             (isTaken: rows.bool(row, 0), next: rows.optionalInt8(row, 1))
         }
         guard let answer = answers.first, !answer.isTaken else { return nil }
-        // Where another instance made the row just now, its instant is not seen yet.
+        // If another instance has just made the row, its instant is not visible yet.
         guard let next = answer.next else { return now.advanced(byMilliseconds: 1000) }
         return Instant(milliseconds: next / 1000 + 1)
     }
 
-    /// Tells all instances that the store wants no such call before an instant.
+    /// Tells all instances that the store accepts no such call before an instant.
     package func restStore(_ turn: StoreTurn, until: Instant) throws(Fault) {
         try requireWritable()
         let app = turn.app

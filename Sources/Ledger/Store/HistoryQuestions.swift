@@ -2,7 +2,7 @@ package import Core
 import Postgres
 import SQL
 
-// Which histories of customers stores are still to be asked for.
+// The customers whose histories are still to be requested from stores.
 extension Ledger {
     package func historyRound(of app: StoreApp) throws(Fault) -> HistoryRound? {
         try list(Call(statement: .findHistoryRound, binds: app.binds)) { rows, row in
@@ -17,7 +17,7 @@ extension Ledger {
             app.binds + [.bool(round.isFilled), .bool(round.isSlow), .bool(round.wasWhole)])
     }
 
-    /// Makes a question of each customer with a purchase of the app, in one environment or in each, shard by
+    /// Adds a question for each customer with a purchase in the app, in one environment or in both, shard by
     /// shard.
     package func fillHistoryQuestions(
         of app: StoreApp, in environment: Environment?, because obstacle: String?

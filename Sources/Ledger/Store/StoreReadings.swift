@@ -2,10 +2,10 @@ package import Core
 import Postgres
 import SQL
 
-// How far the books of stores were read.
+// How far the stores' records were read.
 extension Ledger {
-    /// Some customers of a project and these apps about whose subscriptions the store is to be asked by an
-    /// instant, the most overdue first.
+    /// Some customers of a project and these apps about whose subscriptions the store should be asked by
+    /// an instant, the most overdue first.
     package func dueInquiries(
         of project: ProjectID, _ apps: [AppID], by instant: Instant, after last: DueInquiry?,
         limit: Int
@@ -42,7 +42,7 @@ extension Ledger {
         _ = try list(Call(statement: .keepHistory, binds: purchase.binds + told)) { _, _ in () }
     }
 
-    /// Up to when all that the store told an app's server was read.
+    /// The time up to which all of the store's notifications to an app's server were read.
     package func notificationMark(
         of app: StoreApp, in environment: Environment
     ) throws(Fault) -> Instant? {

@@ -10,17 +10,17 @@ struct Column: Sendable {
     }
     let name: String
     let kind: Kind
-    /// Whether it follows from the project's catalog, too: a job brings that up to date.
+    /// Whether it also follows from the project's catalog: a job keeps that up to date.
     private(set) var isByCatalog = false
-    /// Whether it says whose the row is.
+    /// Whether it names the row's owner.
     private(set) var isOwner = false
-    /// Whether an index leads from there to the rows.
+    /// Whether an index leads from it to the rows.
     private(set) var isIndexed = false
-    /// Whether it must be as the log says. What is not is for people, and stays as it was written first.
+    /// Whether it must equal the log. A column that need not is for people, and keeps its first value.
     private(set) var isCompared = true
-    /// Whether the table has it. The statement that writes the rows may be told more.
+    /// Whether the table has it. The statement that writes the rows may take more columns.
     private(set) var isKept = true
-    /// What a commit leaves of an earlier row and of its own.
+    /// How a commit combines an earlier row with its own.
     private(set) var joined: String?
 
     private init(_ name: StaticString, _ kind: Kind) {
@@ -53,7 +53,7 @@ struct Column: Sendable {
 }
 
 extension Column {
-    /// The type of the values that are bound for it.
+    /// The type of the values bound for it.
     var boundType: String {
         switch kind {
         case .smallint, .text, .bigint, .boolean, .bytea: kind.rawValue
@@ -62,7 +62,7 @@ extension Column {
         }
     }
 
-    /// What becomes of a bound text before it is written.
+    /// The cast of a bound text before it is written.
     var cast: String { kind == .json || kind == .jsonb ? "::\(kind.rawValue)" : "" }
 
     /// The cells of this column, as one array.
@@ -76,7 +76,7 @@ extension Column {
         }
     }
 
-    /// One cell, where it is a place in a list: nothing comes before all others.
+    /// One cell as a place in a list; nothing comes before all others.
     func bind(_ text: String?) -> Bind {
         switch cell(text) {
         case .text(let text): .text(text ?? "")
@@ -96,7 +96,7 @@ extension Column {
         }
     }
 
-    /// A value that is written as that text, for people.
+    /// The text of a value, for people.
     func shown(_ text: String?) -> String {
         guard let text else { return "null" }
         guard kind == .instant, let milliseconds = Int64(text) else { return text }
@@ -134,7 +134,7 @@ enum Cell: Hashable, Sendable {
     fileprivate var bytes: [UInt8]? { if case .bytes(let bytes) = self { bytes } else { nil } }
 }
 
-/// The text of a JSON object whose members stand in order, or of a list, for texts that are kept as `jsonb`.
+/// The text of a JSON object with its members in order, or of a list, for texts that are stored as `jsonb`.
 private func inOrder(_ text: String?) -> String? {
     guard let text, let json = try? JSON.read(text) else { return text }
     if case .array = json { return json.text }

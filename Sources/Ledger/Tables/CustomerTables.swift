@@ -2,12 +2,12 @@ import Core
 import JSON
 
 extension Column {
-    /// What the tables begin with that have their rows in the shards of customers.
+    /// The first columns of tables whose rows lie in the shards of customers.
     static let ofStream: [Column] = [
         .smallint("shard"), .text("project"), .text("environment"), .text("customer"),
     ]
 }
-/// The same in the order of their indexes.
+/// The same columns in the order of their indexes.
 let streamKey: [StaticString] = ["shard", "customer", "project", "environment"]
 
 extension Table {
@@ -15,7 +15,7 @@ extension Table {
         "customers",
         Column.ofStream + [
             .number("version"),
-            // A commit writes what it changed. What else is by an older catalog is left to the job, which must still
+            // A commit writes what it changed. The job does the rest by the newer catalog, and must still
             // find the customer.
             .number("catalog_version").byCatalog
                 .joined(by: "least(known.catalog_version, excluded.catalog_version)"),
@@ -92,7 +92,7 @@ extension Table {
         } name: { id, _ in
             [.text(id.text)]
         } cells: { id, origin in
-            // Mostly it is about the newest.
+            // Usually the newest grant.
             guard let grant = origin.customer.grants.last(where: { $0.id == id }) else {
                 return nil
             }
@@ -131,7 +131,7 @@ extension OrderClosed.Cause {
     }
 }
 
-/// `["704…"]`, and nothing where there is none.
+/// `["704…"]`, or nothing if the list is empty.
 private func text(of accounts: [AppTransactionID]) -> String? {
     accounts.isEmpty ? nil : JSON.array(accounts.map { .string($0.text) }).text
 }

@@ -2,16 +2,16 @@ import Core
 import Postgres
 import SQL
 
-/// What commits change in the tables of tokens that no customer has.
+/// A commit's changes to the tables of tokens without a customer.
 struct FreeTokenRows {
     private let known: KnownTokens
-    /// Rows that no event of their keepers tells of, and that are taken away.
+    /// Rows without an event of their keeper, which are removed.
     private let strays: [StrayToken]
     private var waiting: [Row] = []
     private var carried: [Row] = []
-    /// Whose purchases wait no more.
+    /// Streams whose purchases no longer wait.
     private var released: [Stream] = []
-    /// Purchases that left their holder, or stay there in spite of their tokens.
+    /// Purchases that left their holder, or stay there despite their tokens.
     private var settled: [(holder: Stream, purchase: PurchaseID)] = []
 
     init(_ known: KnownTokens, strays: [StrayToken]) {
@@ -19,7 +19,7 @@ struct FreeTokenRows {
         self.strays = strays
     }
 
-    /// Takes in what happened in a stream, which is in that state afterwards.
+    /// Processes the events of a stream, which is in that state afterwards.
     mutating func add(_ events: [Event], of origin: Origin) {
         var seen = Set<PurchaseID>()
         for event in events {
@@ -33,7 +33,7 @@ struct FreeTokenRows {
                 }
                 continue
             }
-            // Most tokens are a customer's, and then nothing else is asked.
+            // Most tokens belong to a customer, and then nothing else is looked up.
             let free = purchase.tokens.filter {
                 known.owners[TokenKey($0.text, in: origin.stream)] == nil
             }
@@ -49,7 +49,7 @@ struct FreeTokenRows {
         }
     }
 
-    /// A token was looked at if its customer was asked for, or if it could not have come here otherwise.
+    /// A token was looked up if its customer was requested, or if it could not have come here otherwise.
     private func rows(
         of purchase: Purchase, _ tokens: [AccountToken], _ origin: Origin,
         _ isStated: (AccountToken) -> Bool
@@ -62,10 +62,10 @@ struct FreeTokenRows {
         }
     }
 
-    /// The tokens that have to be guarded against being given away at the same moment.
+    /// The tokens to protect from being given away at the same moment.
     var awaited: [String?] { (waiting + carried).map { $0[2].text } }
 
-    /// Comes before tokens are given to customers: under these nothing may wait.
+    /// Comes before customers get tokens: nothing may wait under these.
     var removals: [Call] {
         let gone = strays.filter { !$0.isKept }.map(\.keeper)
         let kept = strays.filter(\.isKept).map(\.row)
@@ -76,7 +76,7 @@ struct FreeTokenRows {
         ].compactMap(\.self)
     }
 
-    /// Comes behind the tokens of customers, which it looks at.
+    /// Comes after the tokens of customers, which it reads.
     var writes: [Call] {
         (waiting.isEmpty ? [] : [Table.unclaimedTokens.write(waiting)])
             + (carried.isEmpty ? [] : [Table.carriedTokens.write(carried)])
@@ -113,7 +113,7 @@ extension StrayToken {
 }
 
 extension Event {
-    /// The purchase whose tokens it brought, took, or made matter no more.
+    /// The purchase whose tokens it added, removed, or made irrelevant.
     fileprivate var purchaseOfTokens: PurchaseID? {
         switch self {
         case .purchaseDetached(let detached): detached.purchase

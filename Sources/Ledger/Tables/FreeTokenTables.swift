@@ -2,7 +2,8 @@ import Core
 import SQL
 
 extension Table {
-    /// What is kept under a reserved name until a customer proves it. Since when, a state tells roughly.
+    /// What is kept under a reserved name until a customer proves it. A state shows only roughly since
+    /// when.
     static let unclaimed = Table(
         "unclaimed",
         [
@@ -22,7 +23,7 @@ extension Table {
             ]
         })
 
-    /// The account tokens that those purchases carry.
+    /// The account tokens of those purchases.
     static let unclaimedTokens = Table(
         "unclaimed_tokens",
         [
@@ -38,8 +39,7 @@ extension Table {
             carrying.cells(isLookedAt: false)
         })
 
-    /// The account tokens that purchases with a holder carry and no customer has, as far as they may bring a purchase
-    /// elsewhere.
+    /// The account tokens of held purchases that no customer has, if they may bring a purchase elsewhere.
     static let carriedTokens = Table(
         "carried_tokens",
         [
@@ -71,7 +71,7 @@ struct Carrying: Hashable {
     let token: AccountToken
     let held: HeldPurchase
 
-    /// What names it in either table. What waits is its keeper's by its own name.
+    /// Its key in either table. A waiting purchase belongs to its keeper by its own name.
     func name(in stream: Stream) -> Row {
         [
             .text(token.text), .text(held.purchase.store.rawValue),

@@ -1,9 +1,9 @@
 import Core
 import SQL
 
-// In these keys the column stands first that tells most rows apart.
+// These keys begin with the column that best distinguishes rows.
 extension Table {
-    /// Who holds a purchase: commits write what `Holders` has to change, and what two claim violates the key.
+    /// Who holds a purchase: commits write the changes in `Holders`, and a second claim violates the key.
     static let holders = Table(
         "holders",
         [

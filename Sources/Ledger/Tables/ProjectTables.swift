@@ -46,7 +46,8 @@ extension Table {
             ]
         })
 
-    /// Which project has an app. Taking away comes first: another project may set the same app in the same commit.
+    /// Which project has an app. Removals come first: another project may set the same app in the same
+    /// commit.
     static let apps = Table(
         "apps",
         [

@@ -3,14 +3,14 @@ import Postgres
 import SQL
 
 extension Table {
-    /// By which all of a customer's rows are found in the customer's shard.
+    /// The tables of rows in customers' own shards.
     static let ofCustomers = [customers, purchases, balances, orders, grants, waitingCredits]
-    /// In the order in which they are written: what customers have comes before what they have not.
+    /// In the order of writing: what customers have comes before what they lack.
     static let ofNames = [holders, unclaimed, orderOwners, tokens, unclaimedTokens, carriedTokens]
     static let ofProjects = [projects, keys, apps]
 }
 
-/// What commits change in the tables that follow from the log: each row once, as it must read afterwards.
+/// A commit's changes in the tables that follow from the log: each row once, in its final form.
 struct ProjectedRows {
     private var ofCustomers = Table.ofCustomers.map { ChangedRows(table: $0) }
     private var ofNames = Table.ofNames.map { ChangedRows(table: $0) }
@@ -18,10 +18,10 @@ struct ProjectedRows {
     private var freeTokens: FreeTokenRows
     private let waitingCredits: WaitingCreditRows
     private var erased: [Stream] = []
-    /// Whether all is written that follows from the catalog.
+    /// Whether to write every row that follows from the catalog.
     private var isWhole = false
 
-    /// What waits for a product was found while the catalog of that moment was at hand.
+    /// Credits that wait for a product were found while the catalog of that moment was at hand.
     init(
         waitingCredits: WaitingCreditRows = WaitingCreditRows(), strays: [StrayToken] = [],
         tokens: KnownTokens = KnownTokens()
@@ -30,7 +30,7 @@ struct ProjectedRows {
         freeTokens = FreeTokenRows(tokens, strays: strays)
     }
 
-    /// The rows that events of a stream changed, which is in that state afterwards.
+    /// The rows changed by the events of a stream, which is in that state afterwards.
     mutating func add(_ events: [Event], of origin: Origin) {
         if origin.stream.isOfProject { return ofProjects.add(events, of: origin) }
         ofCustomers.add(events, of: origin)
@@ -39,10 +39,10 @@ struct ProjectedRows {
         if events.contains(where: \.isErasure) { erased.append(origin.stream) }
     }
 
-    /// The row of the customer itself.
+    /// The customer's own row.
     mutating func add(_ origin: Origin) { ofCustomers[0].rows += Table.customers.rows(of: origin) }
 
-    /// Every row that follows from the catalog, too.
+    /// Every row, including those that follow from the catalog.
     mutating func addAll(_ origin: Origin) {
         isWhole = true
         for place in ofCustomers.indices where ofCustomers[place].table.isByCatalog {
@@ -50,7 +50,7 @@ struct ProjectedRows {
         }
     }
 
-    /// Erasing comes first: what was recorded after it must stay.
+    /// Erasing comes first, so that later records stay.
     var calls: [Call] {
         let credits = waitingCredits.rows(erased: erased)
         var calls = erased.isEmpty ? [] : Table.erasing(erased)
@@ -63,7 +63,7 @@ struct ProjectedRows {
         return calls
     }
 
-    /// Comes before all that it guards.
+    /// Comes before everything that it protects.
     private var guarding: [Call] {
         let given = ofNames.first { $0.table == .tokens }?.rows.map { $0[2].text } ?? []
         let awaited = freeTokens.awaited
@@ -102,7 +102,7 @@ extension [ChangedRows] {
 extension Table {
     fileprivate var isByCatalog: Bool { columns.contains(where: \.isByCatalog) }
 
-    /// Takes away what is a person's.
+    /// Removes a person's data.
     fileprivate static func erasing(_ streams: [Stream]) -> [Call] {
         [Statement.eraseCustomers(streams)]
             + (ofCustomers.dropFirst() + [tokens, carriedTokens]).compactMap { $0.clear(streams) }
@@ -114,7 +114,8 @@ extension Table {
         return tables.compactMap { $0.clear(streams) } + tables.rewriting(origins)
     }
 
-    /// The same of a project. By its row alone it is known that its customers are projected: where it should be, it stays.
+    /// The same for a project. Only its row shows that its customers are projected, so a row that should
+    /// exist stays.
     static func rewriting(_ project: ProjectID, _ state: ProjectState) -> [Call] {
         let origin = Origin(project, state)
         let cleared = state.exists ? [keys, apps] : ofProjects

@@ -18,7 +18,7 @@ extension Table {
         } name: { id, _ in
             [.text(id.store.rawValue), .text(id.original.text)]
         } cells: { id, origin in
-            // The transaction that began last names product, dates and fate.
+            // The transaction that began last gives the product, the dates and the state.
             guard let purchase = origin.customer.purchase(id), let newest = purchase.newest else {
                 return nil
             }
@@ -36,7 +36,7 @@ extension Table {
 }
 
 extension Event {
-    /// The purchase that came, went, or about which something is stated.
+    /// The purchase that came or left, or that a fact is about.
     var changedPurchase: PurchaseID? {
         switch self {
         case .purchaseAttached(let attached): attached.purchase
@@ -46,7 +46,8 @@ extension Event {
     }
 }
 
-/// The purchase's transactions in order, in the members that `deed.transactions` makes columns of.
+/// The purchase's transactions in order, with the members that `deed.transactions` turns into
+/// columns.
 private func transactionsText(_ purchase: Purchase) -> String {
     JSON.array(
         purchase.evidence.enumerated().map { index, evidence in
@@ -64,7 +65,7 @@ private func row(of fact: TransactionFact, isReplaced: Bool) -> JSON {
         "price": .number(fact.price?.milliunits), "currency": .text(fact.price?.currency),
         "offer": .text(offer?.kind?.word), "discount": .text(offer?.discount?.word),
         "offer_id": .text(offer?.identifier), "offer_period": .text(offer?.period),
-        // As without it for most.
+        // Left out for the most common value.
         "ownership": fact.ownership == .purchased ? nil : .text(fact.ownership.word),
         "revoked": .instant(revocation?.at), "revoked_because": .text(revocation?.reason?.word),
         "revoked_extent": .text(revocation?.extent?.word),
@@ -74,7 +75,7 @@ private func row(of fact: TransactionFact, isReplaced: Bool) -> JSON {
 }
 
 extension WordCodable {
-    /// Its word, or the store's own value behind `unknown_`.
+    /// Its word, or the store's own value after `unknown_`.
     fileprivate var word: String {
         unknown.map { "unknown_\($0)" } ?? Self.words.first { $0.value == self }?.word ?? "unknown"
     }

@@ -1,14 +1,14 @@
 import Core
 
-/// A table that follows from the log, said once. What writes, reads, lists, samples, compares, mends and erases its
-/// rows is made from this.
+/// A table that follows from the log, declared once. The statements that write, read, list, sample, compare,
+/// repair and erase its rows are made from this.
 final class Table: Sendable {
     let shape: TableShape
     let statements: TableStatements
     private let source: RowSource?
 
-    /// The columns of the key come first; it is named in the order of its index. Without a source no state tells
-    /// which rows there are.
+    /// The columns of the key come first, and the key is listed in the order of its index. Without a source,
+    /// no state says which rows exist.
     init(
         _ name: StaticString, _ columns: [Column], key: [StaticString], writing: Writing = .over,
         source: RowSource? = nil
@@ -24,10 +24,10 @@ final class Table: Sendable {
     var columns: [Column] { shape.columns }
     var followsFromState: Bool { source != nil }
 
-    /// Every row that a state has.
+    /// Every row that follows from a state.
     func rows(of origin: Origin) -> [Row] { source?.rows(origin, shape) ?? [] }
 
-    /// The rows that events changed, as the state that all of them left has them.
+    /// The rows that events changed, taken from the state after all of them.
     func changes(by events: [Event], in origin: Origin) -> RowChanges {
         source?.changes(events, origin, shape) ?? RowChanges()
     }
@@ -38,7 +38,7 @@ extension Table: Hashable {
     func hash(into hasher: inout Hasher) { hasher.combine(ObjectIdentifier(self)) }
 }
 
-/// What rows follow from: the state that a stream's events left, and its project's.
+/// The source of rows: the state after a stream's events, and its project's.
 struct Origin {
     let stream: Stream
     let customer: CustomerState
@@ -58,17 +58,17 @@ struct Origin {
 
 struct RowChanges {
     var rows: [Row] = []
-    /// The rows that are no more, by key and owner.
+    /// The removed rows, by key and owner.
     var gone: [Row] = []
 }
 
-/// What of a state becomes rows: things, each a row.
+/// The part of a state that becomes rows: things, one row each.
 struct RowSource: Sendable {
     fileprivate let rows: @Sendable (Origin, TableShape) -> [Row]
     fileprivate let changes: @Sendable ([Event], Origin, TableShape) -> RowChanges
 
-    /// A row begins with the thing's name, which is the key and the owner, and has further cells as long as the state
-    /// has the thing.
+    /// A row begins with the thing's name, which is the key and the owner, and has further cells while the
+    /// state has the thing.
     init<Thing: Hashable & Sendable>(
         _ things: @escaping @Sendable (Origin) -> [Thing],
         changedBy changed: @escaping @Sendable (Event, Origin) -> Thing? = { _, _ in nil },

@@ -8,10 +8,10 @@ extension Table {
     /// Writes rows over existing ones.
     func rewrite(_ rows: [Row]) -> Call { call(statements.rewrite, columns, rows) }
 
-    /// Takes away the rows that have these keys and owners.
+    /// Removes the rows with these keys and owners.
     func remove(_ rows: [Row]) -> Call { call(statements.remove, shape.identity, rows) }
 
-    /// Takes away all rows of these customers; `nil` where nothing leads to them.
+    /// Removes all rows of these customers; `nil` if no index leads to them.
     func clear(_ streams: [Stream]) -> Call? { clear(streams.compactMap(shape.path)) }
 
     /// The same, for all rows of those customers.
@@ -22,13 +22,13 @@ extension Table {
         return call(statement, path, names)
     }
 
-    /// Reads the rows of these customers, or of keys where nothing leads from customers to rows.
+    /// Reads the rows of these customers, or of keys if no index leads from customers to rows.
     func read(_ streams: [Stream], keys: [Row]) -> Call {
         guard let path = shape.path else { return call(statements.read, shape.key, keys) }
         return call(statements.read, path, streams.compactMap(shape.path))
     }
 
-    /// Lists up to `limit` rows after `last` in the order of the key, of one shard where rows lie in shards.
+    /// Lists up to `limit` rows after `last` in the order of the key; from one shard if rows lie in shards.
     func walk(
         in shard: Shard? = nil, of project: ProjectID?, after last: RowText?, _ limit: Int
     ) -> Call {
@@ -50,7 +50,7 @@ extension Table {
     }
 }
 
-/// A row with every column as text: as it is found, perhaps damaged, and as it should be.
+/// A row with every column as text: as found, perhaps damaged, and as it should be.
 struct RowText {
     let key: [String]
     let values: [String?]
@@ -77,13 +77,13 @@ extension Table {
     /// The row as it would be written.
     func row(_ text: RowText) -> Row { zip(columns, text.values).map { $0.cell($1) } }
 
-    /// What tells the row from others, for people: a key by the id that lists show.
+    /// The row's distinguishing text for people: a key by the id that lists show.
     func title(of row: RowText) -> String {
         let shown = columns.prefix(self == .keys ? 3 : shape.order.count)
         return shown.map { "\($0.name) \(self[$0.name, row] ?? "null")" }.joined(separator: ", ")
     }
 
-    /// The stream whose events the row follows from.
+    /// The stream from whose events the row follows.
     func stream(of row: RowText) throws(LedgerError) -> Stream {
         let keeper = "\(self["store", row] ?? ""):\(self["original", row] ?? "")"
         return try Stream(

@@ -3,13 +3,13 @@ import Core
 /// The cells of a row, in the order of its table's columns.
 typealias Row = [Cell]
 
-/// What a table is called, which columns it has, and what leads to its rows.
+/// A table's name, its columns, and the index that leads to its rows.
 struct TableShape: Sendable {
-    /// Where rows lie.
+    /// Where rows are stored.
     enum Kind {
-        /// In the shard of the customer whom they are about.
+        /// In the shard of their customer.
         case ofCustomers
-        /// Under names that are unique in a project and environment, whichever shard has the customer.
+        /// Under names that are unique in a project and environment, whatever the customer's shard.
         case ofNames
         case ofProjects
     }
@@ -38,10 +38,10 @@ struct TableShape: Sendable {
 
     var key: [Column] { Array(columns.prefix(order.count)) }
 
-    /// The key, and who owns the row where the key does not say it.
+    /// The key, and the row's owner if the key does not contain it.
     var identity: [Column] { key + columns.dropFirst(order.count).prefix(while: \.isOwner) }
 
-    /// The columns by which the rows of a stream are found; `nil` where no index leads there.
+    /// The columns that find the rows of a stream; `nil` if no index does.
     var path: [Column]? {
         switch kind {
         case .ofCustomers: Array(columns.prefix(4))
@@ -50,14 +50,14 @@ struct TableShape: Sendable {
             if let owner = columns.first(where: \.isOwner) {
                 owner.isIndexed ? columns.prefix(2) + [owner] : nil
             } else {
-                // What waits is found by the purchase, after which its keeper is named.
+                // A waiting purchase is found by the purchase, after which its keeper is named.
                 columns.filter { Self.keeper.contains($0.name) }
             }
         }
     }
     private static let keeper = ["project", "environment", "store", "original"]
 
-    /// What the rows of a stream begin with.
+    /// The first cells in the rows of a stream.
     func lead(of stream: Stream) -> Row {
         let names: Row = [.text(stream.project.text), .text(stream.environment.rawValue)]
         return switch kind {
@@ -68,7 +68,7 @@ struct TableShape: Sendable {
         }
     }
 
-    /// What leads to the rows of a stream; `nil` where there can be none.
+    /// The cells that find the rows of a stream; `nil` if it can have none.
     func path(of stream: Stream) -> Row? {
         let lead = lead(of: stream)
         if kind == .ofCustomers { return lead }

@@ -9,20 +9,20 @@ enum Writing {
     case once
     /// Expects none: an existing row violates the key.
     case new
-    /// By a statement that refuses what is another's.
+    /// By a statement that refuses another owner's row.
     case claiming(Statement)
-    /// By a statement that leaves out what may not be there. A repair writes by it, too.
+    /// By a statement that skips forbidden rows. A repair uses it, too.
     case sifting(Statement)
 }
 
 /// The statements about one table, made from the files of `sql/tables`.
 struct TableStatements: Sendable {
     let write: Statement
-    /// Puts rows where they belong, over existing rows.
+    /// Writes rows over existing ones.
     let rewrite: Statement
-    /// Takes away by key and owner.
+    /// Removes by key and owner.
     let remove: Statement
-    /// Takes away what a customer's path leads to.
+    /// Removes the rows that a customer's path finds.
     let clear: Statement?
     let read: Statement
     let walk: Statement

@@ -2,7 +2,7 @@ import Core
 import Postgres
 
 extension Table {
-    /// Transactions that may add to a balance and were recorded while the catalog did not know their product.
+    /// Transactions that may add to a balance and were recorded before the catalog knew their product.
     static let waitingCredits = Table(
         "waiting_credits",
         Column.ofStream + [
@@ -21,8 +21,8 @@ struct WaitingCreditRows {
         let credit: WaitingCredit
     }
 
-    /// Notes what an event names for the first time, unless the catalog of that moment knows it.
-    /// What no customer claimed waits for a customer first of all.
+    /// Notes a transaction on its first event, unless the catalog of that moment knows its product.
+    /// An unclaimed purchase first needs a customer.
     mutating func add(_ event: Event, of stream: Stream, by catalog: Catalog) {
         if stream.customer.isReserved { return }
         switch event {
@@ -48,7 +48,7 @@ struct WaitingCreditRows {
         streams.append(stream)
     }
 
-    /// Without those of customers who were erased.
+    /// Without the rows of erased customers.
     func rows(erased: [Stream] = []) -> [Row] {
         zip(streams, credits).filter { !erased.contains($0.0) }.map { stream, credit in
             Table.waitingCredits.shape.lead(of: stream) + [

@@ -2,8 +2,8 @@ package import Core
 import Postgres
 import SQL
 
-/// For whom there is something to do that no call asks for. It is read without locks: what is to be done is decided by
-/// the customers' own events.
+/// Customers with due work that no call requests. It is read without locks: the customers' own events decide
+/// what to do.
 extension Ledger {
     package func dueShards() throws(Fault) -> [(shard: Shard, at: Instant)] {
         try list(Statement.findNextBoundary(), over: watching) { rows, row in
@@ -34,8 +34,8 @@ extension Ledger {
         }
     }
 
-    /// The first of them are listed behind all commits that may have read the older catalog: they hold the shard.
-    /// Commits that lock it later read the new one.
+    /// The first of them are listed after all commits that may have read the older catalog, since those lock
+    /// the shard. Later commits read the new one.
     package func outdatedCustomers(
         of outdated: OutdatedProject, in shard: Shard, after last: Stream?, limit: Int
     ) throws(Fault) -> [Stream] {
@@ -54,7 +54,7 @@ extension Ledger {
     private func awaitCommits(in shard: Shard) throws(Fault) {
         try faulting { () throws(LedgerError) in
             try pool.settled { connection throws(LedgerError) in
-                // Taken back, so that it waits for no standby.
+                // Rolled back, so that it waits for no standby.
                 try connection.execute([
                     Statement.begin(), Statement.lockShards(.int2s([shard.number]), .int8s([0])),
                     Statement.rollback(),

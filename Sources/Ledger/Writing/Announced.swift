@@ -1,6 +1,6 @@
 import Synchronization
 
-/// How many commands are on their way to the committers: workers still judge what they rest on.
+/// How many commands are about to reach the committers: workers are still judging their evidence.
 final class Announced: Sendable {
     private let count = Atomic(0)
     private let many: Int
@@ -11,7 +11,7 @@ final class Announced: Sendable {
 
     var value: Int { count.load(ordering: .relaxed) }
 
-    /// Whether each committer can expect several of them soon.
+    /// Whether each committer can soon expect several of them.
     var areMany: Bool { value >= many }
 
     func change(by change: Int) { count.add(change, ordering: .relaxed) }

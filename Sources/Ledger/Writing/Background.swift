@@ -3,8 +3,8 @@ import Postgres
 import Threading
 
 extension Ledger {
-    /// Has commands decided behind all that clients wait for. The commands of a shard stay in their order, in batches
-    /// that are as small as a client may have to wait for. In a rehearsal what they lead to is taken back.
+    /// Has commands decided after everything that clients wait for. The commands of a shard stay in order, in
+    /// batches small enough for a client to wait for. In a rehearsal their results are rolled back.
     package func appendAll(
         _ commands: [Command], at pace: UpkeepPace, isRehearsal: Bool
     ) -> [Result<Outcome, CommandError>] {
@@ -12,7 +12,7 @@ extension Ledger {
             commands.map { ($0, []) }, at: pace, as: isRehearsal ? .rehearsal : .background)
     }
 
-    /// The same with what each command does to the tables in front of what is decided.
+    /// Also returns what each command does to the tables before it is decided.
     func appendAll(
         _ commands: [(command: Command, calls: [Call])], at pace: UpkeepPace,
         as kind: PendingCommand.Kind = .background

@@ -2,14 +2,14 @@ import Core
 import Crypto
 import JSON
 
-/// Where a shard stood when its row was locked, and where this batch takes it.
+/// A shard's end when its row was locked, and the end after this batch.
 struct ShardHead {
     var sequence: Int64
     var chain: [UInt8]
     var recordedAt: Instant
 }
 
-/// An event that is decided and not yet written.
+/// An event that is decided but not yet written.
 struct NewEntry {
     let header: EventHeader
     let event: Event
@@ -23,16 +23,17 @@ struct NewEntry {
     }
 }
 
-/// A command, and what is known by now that its decision needs in addition to its own stream.
+/// A command, and what is known so far of the things that its decision needs besides its own
+/// stream.
 struct Candidate: Sendable {
     let command: Command
-    /// Streams of those whom it concerns, too.
+    /// The streams of others whom it also concerns.
     var others: Set<Stream> = []
-    /// The purchases whose holders have to be known.
+    /// The purchases whose holders must be known.
     var purchases: [HeldPurchase]
-    /// The account tokens whose owners have to be known.
+    /// The account tokens whose owners must be known.
     var tokens: [String]
-    /// Where the events are with which its cause was obeyed before.
+    /// The events by which its cause was carried out before.
     var replay: Replay?
 
     init(_ command: Command) {
@@ -56,12 +57,12 @@ struct Candidate: Sendable {
             && command.claimedTokens.isEmpty
     }
 
-    /// The streams that its decision rests on, as far as is known.
+    /// The streams that its decision is known to rest on.
     var streams: Set<Stream> {
         others.union([command.stream, .ofProject(command.stream.project)])
     }
 
-    /// Takes in what was found to be lacking.
+    /// Adds what was found to be lacking.
     mutating func learn(_ lack: Lack) {
         others.formUnion(lack.streams)
         purchases += lack.purchases
@@ -70,14 +71,14 @@ struct Candidate: Sendable {
     }
 }
 
-/// Some events of one stream, one behind the other.
+/// Consecutive events of one stream.
 struct Replay: Hashable, Sendable {
     let stream: Stream
     let first: Int64
     let last: Int64
 }
 
-/// What has to be loaded before a command can be decided.
+/// What must be loaded before a command can be decided.
 struct Lack: Error {
     var streams: Set<Stream> = []
     var purchases: [HeldPurchase] = []
@@ -92,22 +93,22 @@ enum Undecided: Error {
     case fault(Fault)
 }
 
-/// Commands decided one after the other in memory, on streams that are locked in the database.
-/// Pure: what was loaded goes in, what is to be written comes out.
+/// Commands decided in turn in memory, on streams that are locked in the database. Pure: loaded
+/// data go in, and data to write come out.
 struct Batch {
     let now: Instant
     private(set) var heads: [Shard: ShardHead]
     private(set) var folds: [Stream: Fold] = [:]
-    /// Why nothing is decided about streams whose events cannot be read.
+    /// Why nothing is decided about streams with unreadable events.
     private var unreadable: [Stream: Fault] = [:]
     private(set) var holders: Holders
     private(set) var entries: [NewEntry] = []
     private(set) var evidence: [KeptEvidence] = []
     private(set) var waitingCredits = WaitingCreditRows()
-    /// What rows say waits under a token, and its keeper's events do not.
+    /// Purchases that wait under a token by a row, but not by their keeper's events.
     private(set) var strays: [StrayToken] = []
     private(set) var tokens = KnownTokens()
-    /// What else the commit does for the tables, in the order in which it was decided.
+    /// The commit's further work on the tables, in the order in which it was decided.
     private(set) var upkeep: [(stream: Stream, what: Upkeep)] = []
     /// Credits that wait for a product, of the streams that settle them.
     private(set) var credits: [Stream: [WaitingCredit]] = [:]
@@ -119,7 +120,7 @@ struct Batch {
         self.holders = holders
     }
 
-    /// Where the shards end that it writes.
+    /// The ends of the shards that it writes.
     var marks: [ShardMark] {
         heads.map { ShardMark(shard: $0.key, head: $0.value.sequence, chain: $0.value.chain) }
     }
@@ -133,16 +134,16 @@ struct Batch {
         folds[stream] = fold
     }
 
-    /// Takes in an event that was recorded after the fold that is loaded.
+    /// Applies an event that was recorded after the loaded fold.
     mutating func apply(_ recorded: RecordedEvent, causeDigest: [UInt8]) {
-        // Taken out of the dictionary for this, so that it is changed in place.
+        // Taken out of the dictionary so that it is changed in place.
         var fold = folds.removeValue(forKey: recorded.stream) ?? Fold(emptyFor: recorded.stream)
         fold.apply(recorded, causeDigest: causeDigest)
         folds[recorded.stream] = fold
     }
 
-    /// Takes in an event that was recorded after the loaded ones. One that cannot be read keeps only commands
-    /// about its own stream from being decided.
+    /// Applies an event that was recorded after the loaded ones. An unreadable one blocks only commands about
+    /// its own stream.
     mutating func load(_ row: EventRow) {
         if unreadable[row.stream] != nil { return }
         do throws(LedgerError) {
@@ -174,14 +175,14 @@ struct Batch {
         credits[stream, default: []].append(credit)
     }
 
-    /// Notes of which tokens it was asked whose they are.
+    /// Notes the tokens whose owners were looked up.
     mutating func noteLook(at keys: Set<TokenKey>) { tokens.lookedAt = keys }
 
     mutating func load(_ events: [RecordedEvent], of replay: Replay) {
         replayed[replay] = events
     }
 
-    /// Decides a command on the states that the ones before it left.
+    /// Decides a command on the states after the previous ones.
     mutating func decide(_ candidate: Candidate) throws(Undecided) -> Outcome {
         let command = candidate.command
         for stream in unreadable.isEmpty ? [] : candidate.streams {
@@ -197,7 +198,7 @@ struct Batch {
         return outcome(of: command, events, items: decision.items)
     }
 
-    /// A customer who was erased, in this batch or since the rows were read, has no token any more.
+    /// A customer who was erased, in this batch or since the rows were read, no longer has tokens.
     private mutating func forgetErasedOwners(of candidate: Candidate) {
         for key in candidate.tokens.map({ TokenKey($0, in: candidate.command.stream) }) {
             guard let owner = tokens.owners[key] else { continue }
@@ -206,8 +207,8 @@ struct Batch {
         }
     }
 
-    /// What still waits under a token behind the command that claimed it is there by a row alone. Such a
-    /// row would be in the way of the token for ever.
+    /// A purchase that still waits under a token after the command that claimed it is only a row. Such a
+    /// row would block the token permanently.
     private mutating func noteStrays(of candidate: Candidate) {
         for (token, waiting) in tokens.waiting(for: candidate) {
             for held in waiting {
@@ -221,7 +222,7 @@ struct Batch {
         }
     }
 
-    /// The events with which the command's twin was obeyed, if there was one.
+    /// The events by which an earlier copy of the command was carried out, if there was one.
     private func earlierEvents(of command: Command) throws(Undecided) -> [RecordedEvent]? {
         guard let obeyed = folds[command.stream]?.obeyed(command.cause) else { return nil }
         if obeyed.wish != WishMark(command.cause.digest) { throw .refused(.idempotencyMismatch) }
@@ -235,7 +236,7 @@ struct Batch {
         return new.map(\.recorded)
     }
 
-    /// The project of a stream, as it is or as this batch has changed it.
+    /// The project of a stream, including this batch's changes.
     func project(of stream: Stream) -> ProjectState {
         folds[.ofProject(stream.project)]?.state.project ?? ProjectState()
     }
@@ -254,7 +255,7 @@ struct Batch {
 }
 
 extension Batch {
-    /// Appends what was decided, all of it or nothing.
+    /// Appends the decision completely or not at all.
     private mutating func append(
         _ decision: Decision, of command: Command
     ) throws(Undecided) -> [RecordedEvent] {
@@ -345,20 +346,20 @@ extension Batch {
     }
 }
 
-/// Who and what made an event happen.
+/// Who and what caused an event.
 struct EventCause {
     let actor: Actor
     let text: String
     let digest: [UInt8]
-    /// Its place among the events of the cause in one stream.
+    /// Its index among the events of the cause in one stream.
     let index: Int16
     /// The digest of the evidence that it rests on.
     let evidence: [UInt8]?
 }
 
 extension Command {
-    /// The cause of events in the streams of others. It differs from every cause of theirs, and
-    /// says nothing about whose command it was.
+    /// The cause of events in the streams of others. It differs from all of their own causes, and
+    /// does not reveal whose command it was.
     fileprivate var linkedCause: String {
         let parts = [
             stream.project.text, stream.environment.rawValue, stream.customer.text, cause.text,

@@ -1,6 +1,6 @@
 import Core
 
-/// Rows lead to streams, and the streams' events tell: by a row alone nothing is decided.
+/// Rows lead to streams, and the streams' events decide: nothing is decided by a row alone.
 extension Batch {
     func situation(of candidate: Candidate) throws(Undecided) -> Situation {
         let command = candidate.command
@@ -21,7 +21,7 @@ extension Batch {
             owners[token] = tokens.owners[TokenKey(token, in: stream)]
         }
         let (waiting, held) = (tokens.waiting(for: candidate), tokens.held(for: candidate))
-        // Where more wait than are taken, that is all that the decision has to know.
+        // If more wait than one claim takes, the decision needs nothing else.
         let claimed = waiting.values.filter { $0.count <= Situation.claimLimit }.joined()
         let carrying = held.values.filter { $0.count <= Situation.claimLimit }.joined()
         var states: [CustomerID: CustomerState] = [:]
@@ -38,7 +38,7 @@ extension Batch {
             }
         }
         let known = Set(candidate.purchases)
-        // In which apps they were made, their holders' and keepers' events tell.
+        // The events of their holders and keepers show the apps in which they were made.
         let keeping = claimed.flatMap { kept($0.purchase, in: stream)?.heldPurchases ?? [] }
         let holdings = carrying.flatMap { one in
             holding[one.purchase].flatMap { states[$0]?.purchase(one.purchase) }?.heldPurchases
@@ -60,8 +60,8 @@ extension Batch {
             knownElsewhere: knownElsewhere)
     }
 
-    /// The tokens that the purchases carry by the events of their holders, and whose owners were not asked for:
-    /// whose a purchase is, all of its tokens tell.
+    /// The tokens that the purchases carry by their holders' events, and whose owners were not looked up: all
+    /// tokens of a purchase together decide its owner.
     private func unknownTokens(
         of holding: [PurchaseID: CustomerID], for candidate: Candidate
     ) -> [String] {
@@ -75,8 +75,8 @@ extension Batch {
         return unknown.sorted()
     }
 
-    /// Those of the command's customers who have events in the other environment only, asked where
-    /// an id could be taken for another one: an id that either world knows is not new.
+    /// The command's customers who have events only in the other environment, looked up if an id
+    /// could be confused with another: an id that either environment knows is not new.
     private func knownElsewhere(of command: Command) throws(Undecided) -> Set<CustomerID> {
         func isImproper(_ customer: CustomerID) -> Bool {
             customer.improperForm != nil && !customer.isReserved
@@ -97,19 +97,19 @@ extension Batch {
         return known
     }
 
-    /// Throws unless those who hold purchases by the rows hold them by their events.
+    /// Throws unless the events of the holders in the rows confirm them.
     private func requireProof(
         of holding: [PurchaseID: CustomerID], in stream: Stream
     ) throws(Undecided) {
         for (purchase, holder) in holding {
             let state = folds[stream.neighbour(holder)]?.state.customer
-            // Rows about who was erased are left where they are, and give nothing.
+            // Rows about an erased customer are left alone, and give nothing.
             if state?.purchase(purchase) != nil || state?.isErased == true { continue }
             throw .unproven("deed.holders", "\(holder) holds \(purchase)", stream)
         }
     }
 
-    /// Throws unless the tokens belong to those customers by their events.
+    /// Throws unless those customers' events confirm that the tokens are theirs.
     private func requireProof(
         of owners: [String: CustomerID], in stream: Stream
     ) throws(Undecided) {
@@ -120,8 +120,8 @@ extension Batch {
         }
     }
 
-    /// What waits under each token by the events of its keeper. Of more than are taken it is not asked: then
-    /// the token brings nothing.
+    /// The purchases that wait under each token by their keepers' events. If more wait than one claim takes,
+    /// this is not checked: then the token gives nothing.
     private func proven(
         _ waiting: [String: [HeldPurchase]], in stream: Stream
     ) -> [String: [PurchaseID]] {
@@ -137,7 +137,7 @@ extension Batch {
         return proven
     }
 
-    /// What carries each token by the events of who holds it, in the same way.
+    /// The purchases that carry each token by their holders' events, in the same way.
     private func proven(
         _ held: [String: [HeldPurchase]], by holding: [PurchaseID: CustomerID],
         _ states: [CustomerID: CustomerState]
@@ -155,7 +155,7 @@ extension Batch {
         return proven
     }
 
-    /// The purchase, if it waits for a customer by the events of its keeper.
+    /// The purchase, if it waits for a customer by its keeper's events.
     func kept(_ purchase: PurchaseID, in stream: Stream) -> Purchase? {
         folds[stream.neighbour(.unclaimed(purchase))]?.state.customer?.purchase(purchase)
     }

@@ -4,7 +4,7 @@ import Postgres
 import SQL
 
 extension Batch {
-    /// The calls that do for the tables what no event asks for.
+    /// The calls that change tables without an event.
     var upkeepCalls: [Call] {
         var whole = ProjectedRows()
         var mended: [Stream] = []
@@ -26,15 +26,15 @@ extension Batch {
         return whole.calls + (mended.isEmpty ? [] : Table.rewriting(mended, origins)) + others
     }
 
-    /// The streams with rows that events changed, and streams whose own row is asked for.
+    /// The streams with rows that events changed, and streams whose own row was requested.
     var writtenStreams: [Stream] {
         var seen = Set<Stream>()
         let published = upkeep.filter { $0.what == .publishing }.map(\.stream)
         return (entries.map(\.header.stream) + published).filter { seen.insert($0).inserted }
     }
 
-    /// Appends what the clock and new catalogs brought the customer since the stream was written last, up
-    /// to the instant at which the next event is recorded.
+    /// Appends what the clock and new catalogs changed for the customer since the stream was last
+    /// written, up to the instant of the next event.
     @discardableResult
     mutating func publishDue(of stream: Stream) -> [RecordedEvent] {
         guard let customer = published(stream), let head = heads[stream.shard] else { return [] }
@@ -50,12 +50,12 @@ extension Batch {
         }
     }
 
-    /// What tells that access goes on which was published as ended.
+    /// The events that access continues although it was published as ended.
     func regained(by stream: Stream) -> [Event] {
         published(stream)?.regained(at: now, by: project(of: stream).catalog) ?? []
     }
 
-    /// The customer of the stream, if it is one whose boundaries are published.
+    /// The customer of the stream, if its boundaries are published.
     private func published(_ stream: Stream) -> CustomerState? {
         stream.customer.isReserved ? nil : folds[stream]?.state.customer
     }
@@ -79,7 +79,7 @@ extension [WaitingCredit] {
 }
 
 extension Upkeep {
-    /// Whether it begins with what the clock and new catalogs brought.
+    /// Whether it first publishes what the clock and new catalogs changed.
     var publishes: Bool {
         switch self {
         case .publishing, .projecting, .mending: true

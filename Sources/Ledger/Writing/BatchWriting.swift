@@ -4,7 +4,7 @@ import Postgres
 import SQL
 
 extension Batch {
-    /// The calls that write what was decided, with the rows of its evidence, and commit it.
+    /// The calls that write the decisions, with the rows of their evidence, and commit them.
     func writes(with evidence: EvidenceRows) -> [Call] {
         insertions + (entries.isEmpty ? [] : holders.calls)
             + (entries.isEmpty && upkeep.isEmpty && !tokens.hasForgotten ? [] : projections)
@@ -66,7 +66,7 @@ extension Batch {
         return rows.calls
     }
 
-    /// What the rows of a stream follow from.
+    /// The source of a stream's rows.
     func origin(_ stream: Stream) -> Origin {
         Origin(
             stream, folds[stream]?.state.customer ?? CustomerState(), by: project(of: stream))

@@ -1,12 +1,12 @@
 import Threading
 
-/// What waits for the thread that does it, many at a time; bounded.
+/// A bounded queue for a thread that takes many items at a time.
 final class BoundedQueue<Item: Sendable>: Sendable {
     private struct State {
         var waiting: [Item] = []
-        /// Batches that are taken whole, when nothing else waits.
+        /// Batches that are taken whole when nothing else waits.
         var behind: [[Item]] = []
-        /// How often something else was taken while they waited.
+        /// How often other items were taken while they waited.
         var overtakings = 0
         var isClosed = false
 
@@ -29,7 +29,7 @@ final class BoundedQueue<Item: Sendable>: Sendable {
             return batch
         }
     }
-    /// Where something always waits, what is behind must have its turn all the same.
+    /// Under constant load, the batches behind must still get their turn.
     private static var overtakingLimit: Int { 20 }
     private let state = Monitor(State())
     private let limit: Int
@@ -40,7 +40,7 @@ final class BoundedQueue<Item: Sendable>: Sendable {
 
     var depth: Int { state.change(wake: .none) { $0.waiting.count } }
 
-    /// False when the queue is full or closed.
+    /// False if the queue is full or closed.
     func add(_ item: Item) -> Bool {
         state.change(wake: .one) { state in
             if state.isClosed || state.waiting.count >= limit { return false }
@@ -49,13 +49,13 @@ final class BoundedQueue<Item: Sendable>: Sendable {
         }
     }
 
-    /// Adds all of them, also beyond the limit: what comes of something that was let in has a place.
+    /// Adds all items, even beyond the limit: results of an admitted item always have room.
     func add(_ items: [Item]) {
         if items.isEmpty { return }
         state.change(wake: .one) { $0.waiting += items }
     }
 
-    /// Adds a batch that is taken whole, behind everything else. False when the queue is closed.
+    /// Adds a batch that is taken whole, after everything else. False if the queue is closed.
     func add(behind batch: [Item]) -> Bool {
         state.change(wake: .one) { state in
             if state.isClosed { return false }
@@ -64,7 +64,7 @@ final class BoundedQueue<Item: Sendable>: Sendable {
         }
     }
 
-    /// Everything that waits, up to `count`, or a batch from behind; `nil` once the queue is closed and empty.
+    /// All waiting items, up to `count`, or a batch from behind; `nil` once the queue is closed and empty.
     func take(upTo count: Int) -> [Item]? {
         state.wait { state -> [Item]?? in
             if state.isEmpty { return state.isClosed ? .some(nil) : nil }
@@ -72,13 +72,13 @@ final class BoundedQueue<Item: Sendable>: Sendable {
         }
     }
 
-    /// The same after a wait of that length at most; maybe nothing.
+    /// The same after a wait of at most that length; may be empty.
     func take(upTo count: Int, within milliseconds: Int64) -> [Item] {
         state.wait(milliseconds: milliseconds) { $0.isEmpty ? nil : $0.take(upTo: count) }
             ?? []
     }
 
-    /// What waits now and is not behind, up to `count`, maybe nothing.
+    /// The waiting items that are not behind, up to `count`; may be empty.
     func takeWaiting(upTo count: Int) -> [Item] {
         state.change(wake: .none) { $0.takeWaiting(upTo: count) }
     }

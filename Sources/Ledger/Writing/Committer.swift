@@ -6,12 +6,12 @@ import SQL
 import Telemetry
 import Threading
 
-/// Writes the commands of some shards: all that wait in one transaction, in two round trips.
+/// Writes the commands of some shards: all waiting ones in one transaction, in two round trips.
 ///
-/// While it commits, the next batch gathers. A command that turns out to concern further streams is
-/// decided again with those locked, too. A batch that the database refuses is redone one by one, so
-/// that only the command to blame is refused. When the connection breaks, no one can know whether
-/// the batch was committed; it is run again, and the causes that were recorded tell.
+/// While it commits, the next batch gathers. If a command turns out to concern further streams, it
+/// is decided again with those locked, too. If the database refuses a batch, it is redone one by
+/// one, so that only the faulty command is refused. If the connection breaks, it is unknown whether
+/// the batch was committed; it is run again, and the recorded causes show what was done.
 struct Committer: ~Copyable {
     typealias Given = GivenAnswer<PendingCommand.Answer>
 
@@ -19,16 +19,16 @@ struct Committer: ~Copyable {
     /// A batch of this size shows that many senders are at work, and is not large yet.
     private static let crowd = 8..<16
     private static let gatheringPause: Int64 = 1
-    /// How often a batch pauses at most.
+    /// The most pauses that a batch makes.
     private static let pauseLimit = 4
     private static let pauseBetweenAttempts: Int64 = 20
-    /// How long a batch waits for shards that another session has locked. Then the others go first. Clients do not
-    /// wait long for a batch of the background that waits.
+    /// How long a batch waits for shards that another session has locked, before the other shards go first.
+    /// Clients wait only briefly for a waiting background batch.
     private static let (lockPatience, backgroundLockPatience) = (300, 50)
-    /// How long a statement takes at most for several commands of the background together.
+    /// The longest time for a statement over several background commands.
     private static let backgroundPatience = 500
-    /// How often a command may turn out to concern yet another stream, or to have been overtaken by
-    /// another customer who claimed the same purchase.
+    /// How often a command may turn out to concern yet another stream, or may lose a purchase to
+    /// another customer's claim.
     private static let roundLimit = 8
 
     private let queue: BoundedQueue<PendingCommand>
@@ -44,7 +44,7 @@ struct Committer: ~Copyable {
     private let batchSizes: Histogram
     private let commitTimes: Histogram
     private let blocked: Counter
-    /// When the log was last told of an event in the way, by shard.
+    /// When the log last reported a blocking event, by shard.
     private var alarms: [Shard: Int64] = [:]
     private static let pauseBetweenAlarms: Int64 = 60_000
     private var link: Link
@@ -94,7 +94,7 @@ struct Committer: ~Copyable {
         answers.close()
     }
 
-    /// What is to be committed next, maybe nothing; `nil` when that was all.
+    /// What to commit next, possibly nothing; `nil` at the end.
     private func take() -> [PendingCommand]? {
         if setAside.isEmpty { return queue.take(upTo: Committer.batchLimit) }
         return queue.take(upTo: Committer.batchLimit, within: Committer.pauseBetweenAttempts)
@@ -105,13 +105,13 @@ struct Committer: ~Copyable {
         return batch.map { Errand($0, at: time) }
     }
 
-    /// Commits what lies in shards that no other session holds, while the rest waits for those: the holder may
-    /// be a process that stands still.
+    /// Commits commands in shards that no other session holds, while the rest waits: the holder may be a
+    /// suspended process.
     private mutating func commitFree(_ new: [Errand]) {
         let errands = withoutOverdue(setAside + new, .busy)
         setAside = []
         turns += 1
-        // Now and then it queues for the lock: where many want it, it would never be found free.
+        // Sometimes it queues for the lock: a contended shard might never be found free.
         if new.isEmpty, turns % Committer.turnsToQueue == 0 { return commit(errands) }
         commit(settingAside(errands))
     }
@@ -123,7 +123,7 @@ struct Committer: ~Copyable {
         do throws(LedgerError) {
             try link.settled { connection throws(LedgerError) in
                 let find = Statement.findFreeShards(.int2s(shards.map(\.number)))
-                // A lock leaves a trace in PostgreSQL's log: a commit would sync, and wait for a standby.
+                // Locking a row writes to PostgreSQL's log: a commit would sync, and wait for a standby.
                 try connection.read([Statement.begin(), find, Statement.rollback()]) {
                     index, rows in
                     if index != 1 { return }
@@ -131,7 +131,7 @@ struct Committer: ~Copyable {
                 }
             }
         } catch {
-            // Whatever is wrong with the database, the next attempt to commit tells.
+            // The next attempt to commit reports any other fault of the database.
             if !error.isLockedOut { free = Set(shards) }
         }
         let (going, held) = errands.reduce(into: ([Errand](), [Errand]())) { parts, errand in
@@ -145,8 +145,8 @@ struct Committer: ~Copyable {
         return going
     }
 
-    /// The batch, and where many are about to send, what else comes in a moment: a commit costs about
-    /// the same whether a dozen wait for it or fifty.
+    /// The batch, and if many senders are about to send, the commands that come in the next moment: a
+    /// commit costs about the same for a dozen as for fifty.
     private func gathered(_ batch: [PendingCommand]) -> [PendingCommand] {
         var batch = batch
         var pauses = 0
@@ -155,7 +155,7 @@ struct Committer: ~Copyable {
         {
             pause(milliseconds: Committer.gatheringPause)
             let more = queue.takeWaiting(upTo: Committer.batchLimit - batch.count)
-            // What is announced goes to another committer, or comes to nothing.
+            // The announced commands went to another committer, or come to nothing.
             if more.isEmpty { break }
             batch += more
             pauses += 1
@@ -180,14 +180,14 @@ struct Committer: ~Copyable {
                 if error.isOvertaken {
                     overtaken += 1
                     waiting = withoutExhausted(waiting)
-                    // Twice may be one command's fault: the others are not to wait for it.
+                    // A second time may be one command's fault: the others must not wait for it.
                     guard overtaken > 1, waiting.count > 1 else { continue }
                     isolate(waiting, error)
                     return
                 }
                 if error.isLackOfRoom { condition.noteFull() }
                 if error.isOfAll {
-                    // The part that noticed it writes the log line.
+                    // The part that noticed the fault logs it.
                     for errand in waiting { answer(errand.pending, .failure(.fault(error.fault))) }
                     return
                 }
@@ -219,7 +219,7 @@ struct Committer: ~Copyable {
         answers.add(given)
     }
 
-    /// The commands that may still be obeyed in time; `fault` is why the others are not.
+    /// The commands that can still be decided in time; `fault` is the others' answer.
     private func withoutOverdue(
         _ errands: [Errand], _ fault: Fault = .unavailable
     ) -> [Errand] {
@@ -241,16 +241,16 @@ struct Committer: ~Copyable {
         }
     }
 
-    /// What takes too long may be one command's fault: no other is to wait for it. Clients get a second attempt
-    /// before that is found out, which takes each of them a transaction.
+    /// A timeout may be one command's fault: no other command should wait for it. Clients' commands get a
+    /// second attempt before each gets its own transaction.
     private func isSuspicious(_ error: LedgerError, _ attempts: Int, _ errands: [Errand]) -> Bool {
         if !error.isTooLong { return false }
         if errands.kind == .client { return attempts > 1 && errands.count > 1 }
         return attempts > 1 || errands.count > 1
     }
 
-    /// Gives each command a transaction of its own; the one that is to blame gets the error. What no client waits
-    /// for is halved for that, and clients go in between.
+    /// Gives each command its own transaction, so that only the faulty one gets the error. Background
+    /// commands are split in halves instead, and clients go in between.
     private mutating func isolate(_ errands: [Errand], _ error: LedgerError) {
         if errands.count > 1, !error.isBlocked || !errands.areOfOneShard {
             if errands.kind != .client { return putBehind(errands.halves, areRested: true) }
@@ -276,8 +276,7 @@ struct Committer: ~Copyable {
         }
     }
 
-    /// Counts each command that an event beyond the head is in the way of, and logs each shard once
-    /// in a while.
+    /// Counts each command that an event beyond the head blocks, and logs each shard now and then.
     private mutating func alarm(_ errands: [Errand]) {
         let now = monotonicMilliseconds()
         for shard in errands.map(\.pending.command.stream.shard) {
@@ -293,7 +292,7 @@ struct Committer: ~Copyable {
         }
     }
 
-    /// Commits what can be decided, answers it, and returns what has to be decided again.
+    /// Commits what can be decided, answers it, and returns what must be decided again.
     private mutating func attempt(
         _ errands: [Errand], isSlow: Bool
     ) throws(LedgerError) -> [Errand] {
@@ -311,7 +310,7 @@ struct Committer: ~Copyable {
             decisions = errands.map { errand in
                 Result { () throws(Undecided) in try batch.decide(errand.candidate) }
             }
-            // What was begun and is not committed is taken back.
+            // Uncommitted work is rolled back.
             if kind == .rehearsal { return batch }
             if let lease = errands.first?.pending.lease { try connection.require(lease) }
             if !batch.isEmpty {
@@ -322,8 +321,8 @@ struct Committer: ~Copyable {
                 }
                 try connection.execute(calls + batch.writes(with: evidence))
             } else if decisions.contains(where: \.isObeyed) {
-                // What is answered on behalf of an earlier commit is as safe as a new one: by this, a
-                // standby that has to confirm has confirmed that one, too.
+                // An answer on behalf of an earlier commit must be as safe as a new one: this commit
+                // ensures that a required standby has confirmed the earlier one, too.
                 try connection.execute([Statement.commit()])
             }
             return batch
@@ -333,7 +332,7 @@ struct Committer: ~Copyable {
             if !decided.isEmpty { condition.noteRoom() }
             filed.add(certificates)
             cache.observe(decided.heads)
-            // Those of the background are many, and none of them is likely to come again soon.
+            // Background streams are many, and none of them is likely to come again soon.
             if kind == .client {
                 for (stream, fold) in decided.folds { cache.keep(fold, of: stream) }
             }
@@ -370,7 +369,7 @@ struct Committer: ~Copyable {
             given.append(Given(answer: answer, respond: errand.pending.respond))
         }
         if errands.kind == .client {
-            // First, so that a caller with an answer finds the commit among the measured ones.
+            // First, so that a caller with an answer finds the commit in the metrics.
             batchSizes.record(Int64(given.count))
             commitTimes.record(monotonicMicroseconds() - started)
         }
@@ -383,7 +382,7 @@ struct Committer: ~Copyable {
         if errands.kind == .client { return pace }
         pace.append(
             ConnectionSettings.impatientTransaction(.text("\(Committer.backgroundLockPatience)")))
-        // What takes longer is halved, and clients go in between.
+        // A slow batch is halved, and clients go in between.
         if errands.count > 1 {
             pace.append(
                 ConnectionSettings.quickTransaction(.text("\(Committer.backgroundPatience)")))

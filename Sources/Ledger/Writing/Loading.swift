@@ -3,9 +3,8 @@ import Postgres
 import SQL
 
 extension Connection {
-    /// Begins a transaction, locks the shards of the candidates' streams, and loads all that their
-    /// decisions need, as far as is known: one round trip. `pace` says what it may wait for, and for how
-    /// long.
+    /// Begins a transaction, locks the shards of the candidates' streams, and loads everything that
+    /// their decisions are known to need: one round trip. `pace` limits what it waits for, and how long.
     mutating func lockAndLoad(
         _ candidates: [Candidate], cache: StateCache, _ clocks: Clocks, _ pace: [Call]
     ) throws(LedgerError) -> Batch {
@@ -25,7 +24,7 @@ extension Connection {
         _ pace: [Call]
     ) throws(LedgerError) -> Loaded {
         let askedAt = clocks.database.begin()
-        // The catalog is read and not written: its shard need not be locked.
+        // The catalog is only read: its shard need not be locked.
         let streams = Array(written.union(written.map { .ofProject($0.project) }))
         let shards = Set(written.map(\.shard)).sorted()
         let seenHeads = cache.seenHeads
@@ -51,7 +50,7 @@ extension Connection {
         }
         if let shown = rows.shownAt { clocks.database.compare(shown, since: askedAt) }
         try clocks.database.requireNearness()
-        // A shard that ends before what was seen is not found.
+        // A shard that ends before a position already seen is not returned.
         let heads = shards.map { ($0, rows.heads[$0]?.sequence ?? -1) }
         try cache.observe(heads, askedAfter: seenHeads)
         var batch = Batch(
@@ -68,7 +67,7 @@ extension Connection {
     }
 }
 
-/// By what instant is recorded, and what tells whether that may be.
+/// The clock for recorded instants, and the check whether they may be recorded.
 struct Clocks: Sendable {
     let now: @Sendable () -> Instant
     let database: DatabaseClock
@@ -79,7 +78,7 @@ private struct Loaded {
     let replayed: [Replay: [RecordedEvent]]
 }
 
-/// What commands need beside streams. Most need none of it, and then it is not asked for.
+/// What commands need besides streams. Most need none of it, and then nothing is requested.
 private struct Wanted {
     enum Kind { case holders, tokenOwners, waiting, carried, credits, replays }
     var holders: Set<HolderKey> = []
@@ -117,7 +116,7 @@ private struct Wanted {
     }
 }
 
-/// The rows that came, taken apart.
+/// The returned rows, decoded.
 private struct LoadedRows {
     var heads: [Shard: ShardHead] = [:]
     var newer: [EventRow] = []
@@ -126,7 +125,7 @@ private struct LoadedRows {
     var waiting: [(TokenKey, HeldPurchase)] = []
     var carried: [(TokenKey, HeldPurchase)] = []
     var credits: [(Stream, WaitingCredit)] = []
-    /// What the database's clock showed when the last shard was locked.
+    /// The database's clock when the last shard was locked.
     private(set) var shownAt: Instant?
     private var earlier: [EventRow] = []
 

@@ -3,13 +3,13 @@ import Crypto
 import Postgres
 import SQL
 
-/// Writes the rows of many new customers as text for COPY: events with their chain, and the rows that
-/// are projected from them. It is for filling databases that measure; nothing else may write at the same time.
+/// Writes the rows of many new customers as text for COPY: events with their chain, and the projected rows.
+/// Only for filling databases for measurements; nothing else may write at the same time.
 package struct LogCopy {
     private var batch: Batch
     private let project: ProjectID
 
-    /// Goes on where the log of a project stands.
+    /// Continues from the end of a project's log.
     package init(_ ledger: Ledger, _ project: ProjectID, now: Instant) throws(Fault) {
         self.project = project
         let heads = try ledger.shardHeads()
@@ -22,7 +22,7 @@ package struct LogCopy {
         batch.load(fold, of: stream)
     }
 
-    /// A customer's first event is that grant.
+    /// Adds a customer whose first event is that grant.
     package mutating func add(_ given: GrantGiven, to customer: CustomerID) {
         let stream = Stream(project: project, environment: .production, customer: customer)
         batch.load(Fold(emptyFor: stream), of: stream)
@@ -34,7 +34,7 @@ package struct LogCopy {
                 digest: SHA256.digest(Array(text.utf8)).bytes, index: 0, evidence: nil))
     }
 
-    /// The rows of what was added since, and forgets them.
+    /// Returns the rows added since the last call, and forgets them.
     package mutating func take() -> (events: String, customers: String, grants: String) {
         let calls = batch.copied
         batch = batch.continued(of: project)
@@ -47,7 +47,7 @@ package struct LogCopy {
         )
     }
 
-    /// Where each shard stands behind all that was added.
+    /// The head of each shard after everything that was added.
     package var heads: [(shard: Int16, sequence: Int64, chain: String, recordedAt: Int64)] {
         batch.heads.sorted { $0.key < $1.key }.map { shard, head in
             (shard.number, head.sequence, head.chain.hex, head.recordedAt.milliseconds)
@@ -59,7 +59,7 @@ extension Batch {
     /// The calls that would write it.
     fileprivate var copied: [Call] { writes(with: EvidenceRows([], besides: FiledCertificates())) }
 
-    /// An empty one that goes on where this one ends.
+    /// An empty batch that continues where this one ends.
     fileprivate func continued(of project: ProjectID) -> Batch {
         var next = Batch(now: now, heads: heads, holders: Holders(asking: []))
         let stream = Stream.ofProject(project)
@@ -69,7 +69,7 @@ extension Batch {
 }
 
 extension Call {
-    /// Its rows as COPY reads them.
+    /// Its rows in COPY's text format.
     fileprivate var copyText: String {
         rows.map { row in
             row.map { $0.map(escaped) ?? "\\N" }.joined(separator: "\t") + "\n"
@@ -84,7 +84,7 @@ private func escaped(_ text: String) -> String {
 }
 
 extension Call {
-    /// What its arrays say of each row, as PostgreSQL writes it.
+    /// The values of each row from its arrays, as PostgreSQL writes them.
     private var rows: [[String?]] {
         let columns = binds.map(\.texts)
         guard let count = columns.first?.count else { return [] }

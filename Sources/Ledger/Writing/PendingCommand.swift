@@ -1,33 +1,33 @@
 import Core
 import Postgres
 
-/// A command on its way through a committer, and who waits for its answer.
+/// A command on its way through a committer, and the caller who waits for its answer.
 struct PendingCommand: Sendable {
     typealias Answer = Result<Outcome, CommandError>
 
     /// Commands of one kind are committed together.
     enum Kind {
         case client
-        /// No client waits for it: it is taken up when no client's command waits.
+        /// No client waits for it: it is taken up only if no client's command waits.
         case background
-        /// The same, and what it leads to is taken back.
+        /// A background command whose results are rolled back.
         case rehearsal
     }
     let command: Command
-    /// What is done to the tables in front of what is decided.
+    /// Changes to the tables before the decision.
     var calls: [Call] = []
     var kind = Kind.client
-    /// It is refused once another instance has taken that over.
+    /// If another instance takes this lease over, the command is refused.
     var lease: Lease?
-    /// In milliseconds: how long it may take once a committer has taken it up.
+    /// How many milliseconds it may take once a committer has taken it up.
     let patience: Int64
-    /// By the clock that only moves forward; `nil` until it counts.
+    /// By the monotonic clock; `nil` until it applies.
     var deadline: Int64?
     let respond: @Sendable (Answer) -> Void
 }
 
-/// A command with what was learned of it in earlier rounds. A class, so that handing it on counts one
-/// reference and not one for each text in it.
+/// A command with what earlier rounds learnt about it. A class, so that passing it on costs one
+/// reference count instead of one for each text in it.
 final class Errand {
     let pending: PendingCommand
     let deadline: Int64
@@ -40,15 +40,15 @@ final class Errand {
         candidate = Candidate(pending.command)
     }
 
-    /// The shards that it writes, as far as is known.
+    /// The shards that it is known to write.
     var shards: Set<Shard> {
         Set(candidate.others.map(\.shard)).union([pending.command.stream.shard])
     }
 
-    /// Whether it takes its time to be decided.
+    /// Whether deciding it takes long.
     var isLarge: Bool { candidate.purchases.count > 64 }
 
-    /// The same command once more, with the time that it has left or with all of it again.
+    /// The same command again, with its remaining time or with all of it again.
     func again(isRested: Bool) -> PendingCommand {
         var again = pending
         again.deadline = isRested ? nil : deadline
@@ -57,7 +57,7 @@ final class Errand {
 }
 
 extension [Errand] {
-    /// What kind all of them are.
+    /// The kind of all of them.
     var kind: PendingCommand.Kind { first?.pending.kind ?? .client }
 
     /// Whether all of them write the same shards.

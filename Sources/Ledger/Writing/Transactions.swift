@@ -3,7 +3,7 @@ import Postgres
 import SQL
 
 extension Connection {
-    /// Sends the calls in one round trip and hands each one's rows to `each`, which may find that
+    /// Sends the calls in one round trip and passes each one's rows to `each`, which may throw if
     /// it cannot read them.
     mutating func read(
         _ calls: [Call], each: (Int, borrowing Rows) throws(LedgerError) -> Void
@@ -37,7 +37,7 @@ extension Connection {
             result = .success(try body(&self))
         } catch {
             if case .postgres(let error) = error, error.kind == .connection { throw error }
-            // The next connection is held against what was seen.
+            // The next connection is compared with what was seen.
             if case .logShrunk = error {
                 throw PostgresError(.connection, serverMessage: error.description)
             }
@@ -60,8 +60,8 @@ extension Link {
 }
 
 extension Pool {
-    /// Runs `body` with a connection of the pool; once more when the connection turns out to be
-    /// broken, so `body` must be something that may be done twice.
+    /// Runs `body` with a connection from the pool, and once more if the connection turns out to be
+    /// broken; so `body` must be repeatable.
     func settled<Outcome>(
         _ body: (inout Connection) throws(LedgerError) -> Outcome
     ) throws(LedgerError) -> Outcome {

@@ -2,19 +2,19 @@ internal import CPostgres
 import Glibc
 import Threading
 
-/// The server to work with, where a URL names several: of the servers that take writes, the one that was promoted
-/// last. An old primary that comes back takes writes, too.
+/// The server to use if a URL names several: of those that accept writes, the one that was promoted last. An
+/// old primary that comes back accepts writes, too.
 struct Addresses {
-    /// How long the others have to say something once one has said that it takes writes.
+    /// How long the others have to answer once one has said that it accepts writes.
     private static let grace: Int64 = 300
-    /// The same once one has said that it is a standby: it may be promoted while another one says nothing. And
-    /// where nothing is known yet against which a server could be held.
+    /// The same once one has said that it is a standby, which may be promoted while another server is silent;
+    /// and while nothing is known yet to compare a server with.
     private static let patience: Int64 = 1000
 
     private let settings: ConnectionSettings
     private let hosts: [[(name: String, value: String)]]
 
-    /// `nil` where there is one address, or where the URL itself says what server is wanted.
+    /// `nil` if there is one address, or if the URL itself says which server is wanted.
     init?(_ settings: ConnectionSettings) {
         guard !settings.isAnyServerTaken, let given = Addresses.given(settings),
             given["target_session_attrs"].map({ ["read-write", "primary"].contains($0) }) ?? true
@@ -36,7 +36,7 @@ struct Addresses {
         self.settings = settings
     }
 
-    /// What the URL gives, and where it names no host, what the environment and a service file give.
+    /// The URL's parameters; if it names no host, those of the environment and a service file.
     private static func given(_ settings: ConnectionSettings) -> [String: String]? {
         guard let options = PQconninfoParse(settings.url, nil) else { return nil }
         let parameters = taken(options)
@@ -47,7 +47,7 @@ struct Addresses {
                 getenv(name) != nil
             }
         if namesHost || !isElsewhere { return parameters }
-        // libpq reads these when it begins to connect, and tells then what it has found.
+        // libpq reads these when it begins to connect, and then reports what it has found.
         let keywords = CStrings(settings.parameters.map(\.name))
         let values = CStrings(settings.parameters.map(\.value))
         let attempt = PQconnectStartParams(keywords.pointers, values.pointers, 1)
@@ -108,7 +108,7 @@ struct Addresses {
     }
 }
 
-/// One address that is asked whether its server takes writes, and since how many promotions.
+/// One address, to be asked whether its server accepts writes, and how often it was promoted.
 private final class Candidate {
     private enum Stage {
         case connecting(PostgresPollingStatusType)
@@ -116,8 +116,8 @@ private final class Candidate {
         case answered(timeline: Int64?)
         case failed(String)
     }
-    /// A server's timeline counts its promotions. In a standby there is none to tell, and where the login may
-    /// not ask for it all servers are alike.
+    /// A server's timeline counts its promotions. A standby has none to report, and if the login may not ask
+    /// for it, all servers are equal.
     private static let question = """
         select pg_is_in_recovery();
         select case when pg_is_in_recovery() then null else
@@ -160,7 +160,7 @@ private final class Candidate {
         if case .answered(let timeline?) = stage { timeline } else { 0 }
     }
 
-    /// What it came to, for people.
+    /// Its result, for people.
     var account: String {
         switch stage {
         case .connecting, .asking: "\(name) does not answer"
@@ -194,7 +194,7 @@ private final class Candidate {
         }
     }
 
-    /// Takes the results that are there: whether it is a standby, then its timeline.
+    /// Processes the available results: whether it is a standby, then its timeline.
     private func hear() {
         while PQisBusy(pointer) == 0 {
             guard let result = PQgetResult(pointer) else {
@@ -218,7 +218,7 @@ private final class Candidate {
             String(cString: PQerrorMessage(pointer)).split(separator: "\n").joined(separator: " "))
     }
 
-    /// The connection, which its taker has to close.
+    /// The connection, which the caller has to close.
     func take() -> OpaquePointer? {
         defer { pointer = nil }
         return pointer

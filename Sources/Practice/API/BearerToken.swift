@@ -3,18 +3,18 @@ internal import Crypto
 internal import JSON
 internal import Minting
 
-/// Why a call of the server API is not believed.
+/// Why a call of the server API is refused.
 struct TokenRefusal: Error, Sendable {
     let reason: String
 }
 
 extension Authority {
     private static let longest: Int64 = 60 * 60
-    /// Clocks differ a little.
+    /// How far clocks may differ, in seconds.
     private static let tolerance: Int64 = 60
 
-    /// Refuses a bearer token unless this store's key signed it, for this app, and it holds by one of
-    /// these clocks: a client may live by the machine's or by the test clock.
+    /// Refuses a bearer token unless this store's key signed it, for this app, and it is valid by one
+    /// of these clocks: a client may use the machine's or the test clock.
     func require(
         _ header: String?, bundleID: String, at clocks: [Instant]
     ) throws(TokenRefusal) {
@@ -53,7 +53,7 @@ extension Authority {
 }
 
 extension JSON {
-    /// A time as tokens write it, in seconds; what is less than one is left out.
+    /// A time in seconds, as tokens have it, without the fraction.
     fileprivate var second: Int64? {
         let range = Int64(0)...253_402_300_799
         if let integer { return range.contains(integer) ? integer : nil }

@@ -2,7 +2,8 @@ internal import Core
 internal import HTTPServer
 internal import JSON
 
-/// What `deed-practice` asks a store that runs, and anyone else who practises: not a store's call.
+/// The calls of `deed-practice` and other practising clients to a running store; no real store has
+/// them.
 struct ControlAPI: Sendable {
     let store: PracticeStore
 
@@ -93,10 +94,10 @@ struct ControlAPI: Sendable {
             let outcome = Outcome(customer: customer, transaction: sales.last?.id)
             var object =
                 HandOver(outcome, in: world, by: store.authority).json.object ?? JSONObject()
-            // Of a subscription the newest period, of consumables those that were not finished.
+            // The newest period of a subscription, and unfinished consumables.
             let current = sales.filter { sale in
                 if let subscription = world.subscriptions[sale.original] {
-                    // Also the period that runs while the next one is charged already.
+                    // Includes the running period when the next one is already charged.
                     let isRunning = sale.expires.map { world.now < $0 } ?? false
                     return subscription.latest == sale.id
                         || isRunning && sale.revocation == nil && !sale.isUpgraded
@@ -111,7 +112,7 @@ struct ControlAPI: Sendable {
 }
 
 extension PracticeWorld {
-    /// How the store stands, for people.
+    /// The store's state, for people.
     func summary(of customer: String?) -> JSON {
         let wanted = customer.map { [$0] } ?? customers
         var object = JSONObject()

@@ -6,7 +6,7 @@ struct RateLimits: Sendable {
         case lookingUp
         case seldom
 
-        /// Calls for each second of the hour, in production.
+        /// Production's calls per second, averaged over the hour.
         var perSecond: Double {
             switch self {
             case .reading: 50
@@ -19,7 +19,7 @@ struct RateLimits: Sendable {
 
     private var left: [String: (calls: Double, at: Int64)] = [:]
 
-    /// Counts a call of that name; gives the milliseconds to wait where there were too many.
+    /// Counts a call with that name; returns the milliseconds to wait if there were too many.
     mutating func take(
         _ name: String, _ kind: Kind, percent: Double, at milliseconds: Int64
     ) -> Int64? {

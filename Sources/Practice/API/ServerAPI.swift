@@ -21,7 +21,7 @@ struct ServerAPI: Sendable {
             try store.authority.require(
                 call.authorization, bundleID: app.bundleID, at: [clock, now()])
         } catch {
-            // The store says no more than this; the header helps who practises.
+            // The real store says no more than this; the header helps people who practise.
             return Response(status: 401, headers: [Header("Practice-Reason", error.reason)])
         }
         do throws(APIError) {
@@ -57,7 +57,7 @@ struct ServerAPI: Sendable {
     }
 }
 
-/// What a call asks for.
+/// The parts of a call.
 struct Call: Sendable {
     let method: String
     let parts: [String]
@@ -67,7 +67,7 @@ struct Call: Sendable {
 
     init(_ request: borrowing Request) {
         method = request.method
-        // A plus is a blank in a query only.
+        // A plus means a blank only in a query.
         parts = request.path.split(separator: "/").map { $0.removingPercentEncoding ?? String($0) }
         var query: [String: [String]] = [:]
         for pair in (request.query ?? "").split(separator: "&") {
@@ -92,7 +92,7 @@ private func decoded(_ text: String) -> String {
     text.replacing("+", with: " ").removingPercentEncoding ?? text
 }
 
-/// Which of the API's calls it is.
+/// Identifies one of the API's calls.
 struct Route: Sendable {
     enum Name: String, Sendable {
         case history, oldHistory, refunds, transaction, appTransaction, statuses, order, finish
@@ -103,7 +103,7 @@ struct Route: Sendable {
     let name: Name
     let arguments: [String]
 
-    /// `*` stands for what differs from call to call.
+    /// `*` stands for the variable part.
     private static let table: [(method: String, path: String, name: Name)] = [
         ("GET", "inApps v2 history *", .history), ("GET", "inApps v1 history *", .oldHistory),
         ("GET", "inApps v2 refund lookup *", .refunds),

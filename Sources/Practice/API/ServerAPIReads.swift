@@ -112,7 +112,7 @@ extension ServerAPI {
         }
     }
 
-    /// One page of what comes behind a position, and the position behind it.
+    /// One page of entries after a position, and the position after it.
     private func append(
         _ sales: [Sale], at instant: (Sale) -> Instant, after: Position?, _ filter: HistoryFilter,
         _ world: PracticeWorld, to object: inout JSONObject
@@ -138,7 +138,7 @@ extension ServerAPI {
         return position
     }
 
-    /// The customer whom a transaction, an original one or an installation names.
+    /// The customer of a transaction, an original transaction or an installation.
     func customer(_ id: String) throws(APIError) -> String {
         let id = try number(id)
         let found = store.read { world in
@@ -182,7 +182,7 @@ private struct Position {
     }
 }
 
-/// What of a history is asked for.
+/// The requested part of a history.
 struct HistoryFilter {
     private(set) var isDescending = false
     private var start: Int64 = .min
@@ -192,10 +192,10 @@ struct HistoryFilter {
     private var groups: Set<String> = []
     private var ownership: String?
     private var isRevoked: Bool?
-    /// The same for the same filter and customer: a revision belongs to these.
+    /// Identifies filter and customer: a revision belongs to both.
     let text: String
 
-    /// Of everything that was refunded.
+    /// Selects all refunded transactions.
     init(refundsOf customer: String) { text = "refunds of \(customer)" }
 
     init(_ call: Call, of customer: String) throws(APIError) {
@@ -257,7 +257,7 @@ extension PracticeWorld {
     /// The app's number, which the store leaves out in the sandbox.
     var statedAppleID: Int64? { environment == "Production" ? shop.app.appleID : nil }
 
-    /// The members that tell which app an answer is about.
+    /// The members that name the answer's app.
     var appMembers: JSONObject {
         var object = JSONObject()
         object.append("environment", .string(environment))

@@ -36,7 +36,7 @@ extension ServerAPI {
         "UNDELIVERED_SERVER_OUTAGE", "UNDELIVERED_OTHER",
     ]
 
-    /// The code of the first thing that is wrong with a report about consumption.
+    /// The code of the first mistake in a report about consumption.
     private static func mistake(in json: JSON, about kind: ProductKind?) -> Int64? {
         if json["customerConsented"] != true { return 4_000_035 }
         if json["sampleContentProvided"]?.bool == nil { return 4_000_041 }
@@ -51,7 +51,7 @@ extension ServerAPI {
         if let preference = json["refundPreference"], !preference.isNull {
             let known = ["DECLINE", "GRANT_FULL", "GRANT_PRORATED"]
             if !known.contains(preference.string ?? "") { return 4_000_000 }
-            // Of a subscription the store counts the share by itself.
+            // For a subscription the store calculates the share itself.
             let share = json["consumptionPercentage"]?.integer ?? 0
             let isShare = preference == "GRANT_PRORATED"
             if isShare, (kind == .autoRenewable) == (share > 0) { return 4_000_000 }
@@ -59,7 +59,7 @@ extension ServerAPI {
         return nil
     }
 
-    /// The storefronts that a mass extension is for; `nil` for all.
+    /// The storefronts of a mass extension; `nil` for all.
     private func countries(in json: JSON) throws(APIError) -> [String]? {
         guard let list = json["storefrontCountryCodes"], !list.isNull else { return nil }
         guard let codes = list.array, !codes.isEmpty else { throw APIError(4_000_027) }
@@ -157,14 +157,14 @@ extension ServerAPI {
     func notifications(_ call: Call) throws(APIError) -> Response {
         let json = try call.json()
         var filter = try PostingFilter(json, store.read { ($0.now, $0.shop.app.retries) })
-        // It names a customer, by any transaction.
+        // A customer, named by any of their transactions.
         if let id = json["transactionId"]?.string { filter.customer = try customer(id) }
         var start = 0
         if let token = call.one("paginationToken") {
             guard let place = filter.place(in: token) else { throw APIError(4_000_014) }
             start = place
         }
-        // Places among all notifications never change, so a token stays good.
+        // Places among all notifications never change, so a token stays valid.
         let found = store.read { world in
             world.postings.indices.dropFirst(start - world.forgottenPostings)
                 .filter { filter.takes(world.postings[$0]) }.prefix(Self.page + 1)
@@ -184,7 +184,7 @@ extension ServerAPI {
 
 private func isUUID(_ text: String) -> Bool { UUID(uuidString: text) != nil }
 
-/// Which notifications are asked for.
+/// The requested notifications.
 private struct PostingFilter {
     private let start: Int64
     private let end: Int64
@@ -193,8 +193,8 @@ private struct PostingFilter {
     var customer: String?
     private let onlyFailures: Bool
 
-    /// How far back the history of notifications reaches. Of production Apple's pages say 180 days;
-    /// developers report that a start 169 days and 23 hours ago was refused.
+    /// How far back the history of notifications reaches. For production, Apple's pages say 180
+    /// days; developers report that a start 169 days and 23 hours ago was refused.
     private static func reach(_ retries: Shop.Retries) -> Int64 {
         let hour: Int64 = 3_600_000
         return (retries == .production ? 169 * 24 + 23 : 30 * 24) * hour
@@ -216,18 +216,18 @@ private struct PostingFilter {
         if let type, !Self.types.contains(type) { throw APIError(4_000_018) }
     }
 
-    /// What is asked for, as text: a token belongs to it.
+    /// The filter as text: a token belongs to it.
     private var text: String {
         let words = [type, subtype, customer, onlyFailures ? "failures" : nil].map { $0 ?? "" }
         return ([String(start), String(end)] + words).joined(separator: "|")
     }
 
-    /// What leads to a page that begins at that place.
+    /// The token of a page that begins at that place.
     func token(at place: Int) -> String {
         String(decoding: Base64.url.encode(Array("\(place)|\(text)".utf8)), as: UTF8.self)
     }
 
-    /// The place that a token for just this question names.
+    /// The place in a token for exactly this question.
     func place(in token: String) -> Int? {
         guard let bytes = Base64.url.decode(Array(token.utf8)) else { return nil }
         let parts = String(decoding: bytes, as: UTF8.self).split(
@@ -257,7 +257,7 @@ private struct PostingFilter {
 }
 
 extension PracticeWorld {
-    /// Extends every subscription of that product that can be, and tells how many there were.
+    /// Extends every eligible subscription to that product, and returns their number.
     mutating func extendAll(
         _ product: String, byDays days: Int64, request: String, in countries: [String]?
     ) {

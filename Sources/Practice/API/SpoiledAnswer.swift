@@ -3,7 +3,7 @@ internal import HTTPServer
 internal import JSON
 
 extension ServerAPI {
-    /// The answer with a wrong signature under one of the statements in it; the number decides under which.
+    /// The answer with a wrong signature on one of its statements, which the number selects.
     func spoil(_ answer: Response, _ which: UInt64) -> Response {
         guard let body = try? JSON.read(answer.body) else { return answer }
         let count = body.statementCount
@@ -16,8 +16,8 @@ extension ServerAPI {
 }
 
 extension Authority {
-    /// Spoils the statement before which `left` others stand; -1 when that is done. What a statement holds
-    /// stands behind it.
+    /// Spoils the statement after `left` others; -1 when that is done. A statement comes before those that
+    /// it contains.
     fileprivate func spoil(_ json: JSON, _ left: inout Int) -> JSON {
         if left < 0 { return json }
         switch json {
@@ -39,7 +39,7 @@ extension Authority {
 }
 
 extension JSON {
-    /// What it states, where it is a text that the store signed.
+    /// Its payload, if it is a signed text.
     fileprivate var payload: JSON? {
         guard let parts = string?.split(separator: "."), parts.count == 3,
             parts[0].hasPrefix("eyJ"), let bytes = Base64.url.decode(Array(parts[1].utf8))
@@ -47,7 +47,7 @@ extension JSON {
         return try? JSON.read(bytes)
     }
 
-    /// How many statements are in it, those that others hold included.
+    /// The number of statements in it, including nested ones.
     fileprivate var statementCount: Int {
         switch self {
         case .array(let elements): elements.reduce(0) { $0 + $1.statementCount }

@@ -14,14 +14,14 @@ struct VerifyReceipt: Sendable {
         self.store = store
         do {
             let root = try Certificate(der: store.authority.receipts.root.der)
-            // To this store, its own root is what Apple's is to Apple.
+            // This store trusts its own root as Apple trusts Apple's.
             verifier = Verifier(anchors: [TrustAnchor(root, .pinned)])
         } catch {
             throw .broken("the root of receipts cannot be read: \(error)")
         }
     }
 
-    /// `isProduction`: the call of production, which this store's receipts are not from.
+    /// `isProduction`: production's call, which this store's receipts do not belong to.
     func answer(_ call: Call, isProduction: Bool) -> Response {
         if call.method != "POST" { return status(21_000) }
         guard let json = try? JSON.read(call.body), let text = json["receipt-data"]?.string,

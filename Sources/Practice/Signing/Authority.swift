@@ -4,21 +4,21 @@ import Foundation
 package import JSON
 package import Minting
 
-/// Signs what the practice store states, under roots of its own. They are made at first start and
-/// kept, so that evidence stays provable for as long as the folder does.
+/// Signs the practice store's statements under its own roots. They are made at the first start and
+/// kept, so that evidence stays provable for as long as the folder exists.
 package struct Authority: Sendable {
     package let receipts: MintedChain
     package let transactions: MintedChain
-    /// The key that back ends sign their tokens with, its name, and whose it is.
+    /// The key with which back ends sign their tokens, its name, and its owner.
     package let apiKey: MintedKey
     package let keyID: String
     package let issuer: String
 
-    /// Whatever the test clock says, it lies within this time.
+    /// Covers every time that the test clock may show.
     fileprivate static let lifetime =
         Instant(milliseconds: 946_684_800_000)...Instant(milliseconds: 4_070_908_800_000)
 
-    /// A chain for either kind of evidence, and a key for the server API.
+    /// Makes a chain for either kind of evidence, and a key for the server API.
     package init() {
         receipts = .practice(.receipts, "receipts")
         transactions = .practice(.transactions, "transactions")
@@ -35,7 +35,7 @@ package struct Authority: Sendable {
         SignedJSONPlan(payload, chain: transactions).text
     }
 
-    /// The same with a signature over other bytes.
+    /// The payload with a signature over other bytes.
     package func spoil(_ payload: JSON) -> String {
         let plan = SignedJSONPlan(payload, chain: transactions)
         return plan.text(signature: transactions.leaf.key.signRaw(Array("something else".utf8)))
@@ -59,8 +59,8 @@ extension MintedChain {
 }
 
 extension Authority {
-    /// Keeps it in a folder, or takes it from there: `roots/` for services that shall trust it, `keys/`
-    /// for back ends, `private/` for the store alone.
+    /// Keeps it in a folder, or reads it from there: `roots/` for services that should trust it,
+    /// `keys/` for back ends, `private/` for the store alone.
     package init(in folder: DataFolder) throws(PracticeError) {
         if let kept = try Authority(keptIn: folder) {
             self = kept
@@ -72,7 +72,7 @@ extension Authority {
         try folder.write("roots/receipts.pem", receipts.root.pem)
         try folder.write("roots/transactions.pem", transactions.root.pem)
         try folder.write("keys/issuer", issuer + "\n")
-        // The last one: without it the folder counts as new.
+        // Written last, because without it the folder counts as new.
         try folder.write("keys/AuthKey_\(keyID).p8", apiKey.pem, isSecret: true)
     }
 
@@ -108,20 +108,20 @@ extension MintedChain {
         guard ders.count == 3, let key = parts.first.flatMap(MintedKey.init(pem:)) else {
             return nil
         }
-        // Only the leaf signs from here on; the others' keys are gone on purpose.
+        // Only the leaf signs from here on; the others' keys are deliberately gone.
         let made = ders.map { MintedCertificate(der: $0, key: key, name: "") }
         self.init(root: made[2], intermediate: made[1], leaf: made[0])
     }
 }
 
-/// The folder that the store keeps everything in.
+/// The folder with everything that the store keeps.
 package struct DataFolder: Sendable {
     package let path: String
 
     package init(_ path: String) throws(PracticeError) {
         self.path = path
         for name in ["", "roots", "keys", "private"] {
-            // A Deed of another user finds its way to the roots, and to nothing else.
+            // Another user's Deed can reach the roots, and nothing else.
             let mode = name == "roots" ? 0o755 : name.isEmpty ? 0o711 : 0o700
             do {
                 try FileManager.default.createDirectory(
@@ -158,7 +158,7 @@ package struct DataFolder: Sendable {
         try write(name, Array(text.utf8), isSecret: isSecret)
     }
 
-    /// Puts a whole file in the place of the one before, or leaves that as it is.
+    /// Replaces the whole file, or leaves the old one unchanged.
     package func write(
         _ name: String, _ bytes: [UInt8], isSecret: Bool = false
     ) throws(PracticeError) {

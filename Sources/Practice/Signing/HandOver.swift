@@ -11,7 +11,7 @@ package struct HandOver: Sendable {
     package let receipt: String
     package let appTransaction: String
     package let note: String?
-    /// What the store told because of it.
+    /// What the store sent because of it.
     package var told: [Posting] = []
 
     package init(_ outcome: Outcome, in world: PracticeWorld, by authority: Authority) {

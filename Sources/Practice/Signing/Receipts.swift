@@ -2,9 +2,9 @@ internal import Core
 internal import JSON
 internal import Minting
 
-/// Receipts of the old kind, and what verifyReceipt answers about them.
+/// Old receipts, and verifyReceipt's answers about them.
 extension PracticeWorld {
-    /// What lies on a customer's device: everything bought but consumables that were finished.
+    /// The receipt on a customer's device: everything bought except finished consumables.
     package func receipt(of customer: String, by authority: Authority) -> [UInt8] {
         let bought = sales(of: customer).filter { $0.kind != .consumable || !$0.isFinished }
         let opaque = SHA1Text(customer).bytes
@@ -51,13 +51,13 @@ extension PracticeWorld {
         ]
     }
 
-    /// When it was taken back, or replaced by an upgrade: old receipts do not tell these apart.
+    /// When it was revoked, or replaced by an upgrade: old receipts do not distinguish these.
     private func cancelled(_ sale: Sale) -> Instant? {
         if let revocation = sale.revocation { return revocation.at }
         return sale.upgraded
     }
 
-    /// What verifyReceipt answers about a genuine receipt of that customer.
+    /// verifyReceipt's answer about a genuine receipt of that customer.
     func verifyReceiptReply(
         of customer: String?, excludesOld: Bool, by authority: Authority
     ) -> JSON {
@@ -173,7 +173,7 @@ extension Article.Offer {
 }
 
 extension JSONObject {
-    /// A date in the three forms that verifyReceipt writes.
+    /// A date in verifyReceipt's three forms.
     fileprivate mutating func append(date name: String, _ instant: Instant) {
         let pacific = instant.advanced(byMilliseconds: -8 * 3_600_000)
         append(name, .string(instant.spacedText + " Etc/GMT"))
@@ -183,7 +183,7 @@ extension JSONObject {
 }
 
 extension Instant {
-    /// Receipts write no fractions.
+    /// Receipts have no fractions of seconds.
     fileprivate var secondText: String {
         String(decoding: text.utf8.prefix(19), as: UTF8.self) + "Z"
     }

@@ -1,12 +1,12 @@
 package import Core
 
-/// What the store does by itself as time goes on.
+/// What the store does on its own as time passes.
 extension PracticeWorld {
     /// The earliest instant at which something is due.
     package var nextDue: Instant? { nextItem?.at }
 
-    /// What is due next. Of several at one instant, the store's own come first, then the steps of
-    /// lives, then what is posted.
+    /// The next due item. Among several at one instant, the store's own come first, then the steps
+    /// of lives, then postings.
     private var nextItem: (at: Instant, item: Item)? {
         var found = nextRenewal.map { (at: $0.at, item: Item.subscription($0.original)) }
         if let plan = plans.first, found.map({ plan.at < $0.at }) ?? true {
@@ -19,7 +19,7 @@ extension PracticeWorld {
         return found
     }
 
-    /// The subscription that the store itself will do something about next.
+    /// The next subscription that the store itself acts on.
     var nextRenewal: (at: Instant, original: String)? {
         subscriptions.values
             .compactMap { subscription in subscription.due.map { ($0, subscription.original) } }
@@ -37,18 +37,18 @@ extension PracticeWorld {
         case posting(Int)
     }
 
-    /// What came of doing the next thing that is due.
+    /// The result of doing the next due item.
     package enum Done: Sendable {
         /// Nothing is due until then.
         case nothing
         case changed(Outcome)
-        /// The posting has to be tried, and what comes of it recorded.
+        /// The posting must be attempted, and its result recorded.
         case post(Int)
         /// A life's step that the store refused.
         case refused(Step, PracticeError)
     }
 
-    /// Does the next thing that is due by `limit`, at its instant.
+    /// Does the next item that is due by `limit`, at its instant.
     package mutating func doNext(by limit: Instant) -> Done {
         forgetOldPostings()
         guard let (at, item) = nextItem, at <= limit else {
@@ -79,7 +79,7 @@ extension PracticeWorld {
         }
     }
 
-    /// Notes what steps lives take later.
+    /// Schedules later steps of lives.
     package mutating func plan(_ steps: [(at: Instant, step: Step)]) {
         var number = (plans.map(\.number).max() ?? -1) + 1
         for (at, step) in steps {
@@ -89,13 +89,13 @@ extension PracticeWorld {
         plans.sort { ($0.at, $0.number) < ($1.at, $1.number) }
     }
 
-    /// Does what is due about a subscription.
+    /// Does what is due for a subscription.
     mutating func renewOrEnd(_ original: String) {
         guard let subscription = subscriptions[original] else { return }
         defer { lastChange = now }
         switch subscription.phase {
         case .active where subscription.renewsAt != nil:
-            // What cannot be renewed now is tried once more when the period ends.
+            // A renewal that fails now is tried once more when the period ends.
             subscriptions[original]?.renewsAt = nil
             if case .renews = fate(of: subscription) { endPeriod(subscription) }
         case .active: endPeriod(subscription)
@@ -112,7 +112,7 @@ extension PracticeWorld {
         }
     }
 
-    /// What becomes of a subscription when its period is over.
+    /// The fate of a subscription at the end of its period.
     private enum Fate {
         case ends(Subscription.Intent, subtype: String)
         case fails
@@ -150,7 +150,7 @@ extension PracticeWorld {
 
     private mutating func failToRenew(_ subscription: Subscription, _ isCommitted: Bool) {
         let original = subscription.original
-        // The store tries to collect for sixty days, and for ninety what was committed to.
+        // The store tries to collect for sixty days, or ninety for a commitment.
         subscriptions[original]?.retryUntil = pace.end(
             ofDays: isCommitted ? 90 : 60, after: subscription.ends)
         subscriptions[original]?.intent = .billing
@@ -173,12 +173,12 @@ extension PracticeWorld {
         openPeriod(of: original, from: start, isRenewal: true, offer: offer)
     }
 
-    /// The offer that the next period has, if there is a next one.
+    /// The offer of the next period, if any.
     func renewalOffer(of subscription: Subscription) -> Article.Offer? {
         subscription.nextOffer ?? (subscription.paymentsLeft > 0 ? subscription.offer : nil)
     }
 
-    /// What the next period costs.
+    /// The price of the next period.
     func renewalPrice(of subscription: Subscription) -> Int64 {
         if let price = price(under: renewalOffer(of: subscription)) { return price }
         if let change = subscription.change { return change.price }
@@ -188,13 +188,13 @@ extension PracticeWorld {
         return price(of: next)
     }
 
-    /// When the run of periods began that goes on with one that starts then: a gap of less than sixty
+    /// When the run of periods began that continues with one starting then: a gap of less than sixty
     /// days does not end it.
     func streakStart(of subscription: Subscription, from start: Instant) -> Instant {
         start < pace.end(ofDays: 60, after: subscription.ends) ? subscription.streakStart : start
     }
 
-    /// What may win back a customer who left.
+    /// The offers that may win back a customer who left.
     func winBackOffers(for subscription: Subscription) -> [String] {
         guard subscription.phase == .ended, subscription.sharedFrom == nil else { return [] }
         let offers = shop.article(subscription.product)?.offers ?? []
@@ -211,16 +211,16 @@ extension PracticeWorld {
 }
 
 extension PracticeWorld {
-    /// How a purchase stands now, by the store's own books.
+    /// The state of a purchase, by the store's own records.
     package struct Standing: Hashable, Sendable {
         package let original: String
         package let product: String
         package let isActive: Bool
-        /// Whether another period follows; `nil` for what has none.
+        /// Whether another period follows; `nil` for a purchase without periods.
         package let renews: Bool?
-        /// Which month of a commitment it is, in words.
+        /// The month of a commitment, in words.
         package let commitment: String?
-        /// When access ends if nothing else happens; `nil` for what has no end or ends by a catalog.
+        /// When access ends if nothing else happens; `nil` if it never ends or a catalog decides.
         package let until: Instant?
         package let word: String
     }

@@ -1,19 +1,19 @@
 package import Core
 
-/// How long the store's periods last: as the calendar says, or shortened as in a sandbox.
+/// The length of the store's periods: by the calendar, or shortened as in a sandbox.
 package struct Pace: Hashable, Sendable, Codable {
-    /// How many milliseconds a month lasts; `nil`: as many as the calendar says.
+    /// The length of a month in milliseconds; `nil` for the calendar's.
     package let month: Int64?
 
     package static let calendar = Pace(month: nil)
-    /// What the sandbox does by default.
+    /// The sandbox's default.
     package static let sandbox = Pace(month: 5 * 60_000)
 
     package init(month: Int64?) {
         self.month = month
     }
 
-    /// Reads `calendar`, or how long a month lasts, like `5m`.
+    /// Reads `calendar`, or the length of a month, such as `5m`.
     package init?(_ text: String) {
         if text == "calendar" {
             self = .calendar
@@ -35,7 +35,7 @@ package struct Pace: Hashable, Sendable, Codable {
         end(of: Wait(days: days), after: start)
     }
 
-    /// The length of this time if a month has thirty days.
+    /// This length of time, scaled to a month of thirty days.
     func milliseconds(_ usual: Int64) -> Int64 {
         guard let month else { return usual }
         return max(1, usual / 1000 * month / (30 * 86_400))
@@ -45,7 +45,7 @@ package struct Pace: Hashable, Sendable, Codable {
 /// A length of time as people write it: `40d`, `12h`, `1mo`, `1y`, `0d`, or in ISO 8601, `P40D`.
 package struct Wait: Hashable, Sendable, Codable {
     package let text: String
-    /// `nil` is no time at all.
+    /// `nil` means zero.
     let duration: CalendarDuration?
 
     package init?(_ text: String) {
@@ -79,7 +79,7 @@ package struct Wait: Hashable, Sendable, Codable {
 
     package func end(after start: Instant) -> Instant { duration?.end(after: start) ?? start }
 
-    /// How long it is where a month has thirty days.
+    /// Its length with months of thirty days.
     var milliseconds: Int64 {
         guard let duration else { return 0 }
         return (duration.months * 30 + duration.days) * 86_400_000 + duration.milliseconds
@@ -103,7 +103,7 @@ package struct Wait: Hashable, Sendable, Codable {
 }
 
 extension Instant {
-    /// Whether it lies behind the last year that dates are written with.
+    /// Whether it reaches beyond the last year that dates can express.
     var isAfterDates: Bool { milliseconds >= 253_402_300_800_000 }
 }
 

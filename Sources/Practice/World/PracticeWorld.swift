@@ -1,23 +1,24 @@
 package import Core
 
-/// All that the store knows. A value: the same wishes at the same instants make the same world, down
-/// to every name in it.
+/// Everything that the store knows. A value: the same requests at the same instants make the same
+/// world, down to every name in it.
 package struct PracticeWorld: Codable, Sendable {
     package internal(set) var now: Instant
     package internal(set) var shop: Shop
     package internal(set) var pace: Pace
-    /// `Sandbox`, the only one that an extra root can vouch for; tests let it lie.
+    /// `Sandbox`, the only one that an extra root can vouch for; tests change it to forge.
     package var environment = "Sandbox"
     package internal(set) var trouble = Trouble()
-    /// What the running clock is ahead of the machine's; `nil` while it stands until it is advanced.
+    /// How far the running clock is ahead of the machine's; `nil` while it stands still until it is
+    /// advanced.
     package internal(set) var clockOffset: Int64?
 
     package internal(set) var sales: [Sale] = []
     package internal(set) var subscriptions: [String: Subscription] = [:]
     package internal(set) var postings: [Posting] = []
-    /// How many there were before those.
+    /// How many earlier postings were deleted.
     package internal(set) var forgottenPostings = 0
-    /// Those of the postings that will be tried again.
+    /// Postings that will be tried again.
     var openPostings: [Int] = []
     package internal(set) var plans: [Plan] = []
     var installs: [String: Install] = [:]
@@ -26,7 +27,7 @@ package struct PracticeWorld: Codable, Sendable {
     var withdrawn: Set<String> = []
     var prices: [String: Int64] = [:]
     var massExtensions: [MassExtension] = []
-    /// What back ends told about the consumption of transactions whose refund was asked for.
+    /// What back ends reported about the consumption of transactions whose refund was requested.
     package internal(set) var consumption: [String: String] = [:]
     var lastChange = Instant.distantPast
     var seed: UInt64
@@ -41,7 +42,7 @@ package struct PracticeWorld: Codable, Sendable {
         fates = Fates(seed: seed)
     }
 
-    /// Where all of its customers are.
+    /// The storefront of all its customers.
     static let storefront = "USA"
 
     /// A customer's installation of the app.
@@ -51,13 +52,13 @@ package struct PracticeWorld: Codable, Sendable {
         let at: Instant
     }
 
-    /// A purchase that waits for a parent.
+    /// A purchase that waits for a parent's approval.
     struct Ask: Codable, Sendable {
         let customer: String
         let buy: Step
     }
 
-    /// A step that a life takes later.
+    /// A later step of a life.
     package struct Plan: Codable, Sendable {
         package let at: Instant
         package let number: Int
@@ -74,13 +75,13 @@ package struct PracticeWorld: Codable, Sendable {
 }
 
 extension PracticeWorld {
-    /// A number that no other thing of this store has.
+    /// A number that is unique in this store.
     mutating func nextNumber() -> UInt64 {
         named += 1
         return named
     }
 
-    /// Sixteen digits, as transactions are named. Two stores name theirs apart.
+    /// Sixteen digits, like real transaction ids. Two stores' ids differ.
     mutating func transactionName() -> String {
         String(2_000_000_000_000_000 + seed % 90_000 * 10_000_000_000 + nextNumber())
     }
@@ -100,7 +101,7 @@ extension PracticeWorld {
         return parts.joined(separator: "-")
     }
 
-    /// The order number that a customer's mail shows.
+    /// The order number in a customer's mail.
     mutating func orderName() -> String {
         let text = String(seed % 1_000_000 * 1_000_000 + nextNumber(), radix: 36).uppercased()
         return "M" + String(repeating: "0", count: max(0, 10 - text.count)) + text
@@ -109,7 +110,7 @@ extension PracticeWorld {
     package func sale(_ id: String) -> Sale? { index(of: id).map { sales[$0] } }
 
     func index(of id: String) -> Int? {
-        // The newest are asked for most.
+        // Searches from the end, because the newest are requested most.
         sales.lastIndex { $0.id == id }
     }
 
@@ -124,7 +125,7 @@ extension PracticeWorld {
         installs.keys.sorted()
     }
 
-    /// When the customer first installed the app; a purchase installs it.
+    /// The customer's first installation of the app; a purchase installs it.
     mutating func install(_ customer: String, version: String? = nil) {
         if installs[customer] != nil { return }
         installs[customer] = Install(
@@ -133,15 +134,15 @@ extension PracticeWorld {
             version: version ?? shop.app.version, at: now)
     }
 
-    /// Changes a transaction, and notes that the store did.
+    /// Changes a transaction, and records when.
     mutating func changeSale(_ id: String, _ change: (inout Sale) -> Void) {
         guard let index = index(of: id) else { return }
         change(&sales[index])
         sales[index].changed = now
     }
 
-    /// Notes that an upgrade takes the place of the subscription's period from now on, and of the one
-    /// behind it if that is charged already.
+    /// Records that an upgrade replaces the subscription's period from now on, and also the next one
+    /// if it is already charged.
     mutating func markUpgraded(_ original: String) {
         let charged = undoRenewal(of: original)
         for id in [charged, subscriptions[original]?.latest].compactMap(\.self) {
@@ -149,7 +150,7 @@ extension PracticeWorld {
         }
     }
 
-    /// The one that the customer has in that group.
+    /// The customer's subscription in that group.
     func subscription(of customer: String, in group: String) -> Subscription? {
         subscriptions.values.first { $0.customer == customer && $0.group == group }
     }
@@ -157,7 +158,7 @@ extension PracticeWorld {
     func price(of article: Article) -> Int64 { prices[article.id] ?? article.price }
 }
 
-/// When trouble strikes: each kind is separate, so that one call more changes no notification's fate.
+/// When trouble happens: each kind is separate, so that an additional call changes no notification's fate.
 struct Fates: Codable, Sendable {
     private let seed: UInt64
     var answers: Luck
@@ -169,14 +170,14 @@ struct Fates: Codable, Sendable {
         connections = Luck(seed: seed ^ 0x636F_6E6E_6563)
     }
 
-    /// What strikes the notification of that number.
+    /// The luck of the notification with that number.
     func ofPosting(_ number: Int) -> Luck {
         var mixed = Luck(seed: seed &+ UInt64(number) &* 0xD6E8_FEB8_6659_FD93)
         return Luck(seed: mixed.next())
     }
 }
 
-/// A generator whose whole state is a number that can be kept.
+/// A generator whose whole state is a number that can be saved.
 struct Luck: RandomNumberGenerator, Codable, Sendable {
     private var state: UInt64
 
@@ -192,7 +193,7 @@ struct Luck: RandomNumberGenerator, Codable, Sendable {
         return mixed ^ (mixed >> 31)
     }
 
-    /// Whether something that happens at that rate happens now.
+    /// Whether something with that rate happens now.
     mutating func strikes(_ rate: Double?) -> Bool {
         guard let rate, rate > 0 else { return false }
         return Double(next() >> 11) / Double(1 << 53) < rate

@@ -1,6 +1,6 @@
 package import Core
 
-/// One transaction, as the store keeps it.
+/// A transaction in the store's records.
 package struct Sale: Codable, Sendable {
     package struct Revocation: Codable, Sendable {
         package enum Extent: String, Sendable, Codable {
@@ -10,12 +10,12 @@ package struct Sale: Codable, Sendable {
         }
         package var at: Instant
         package var extent: Extent
-        /// The share that was paid back, in thousandths of a percent.
+        /// The refunded share, in thousandths of a percent.
         package var milliPercent: Int64?
         package var isForApp: Bool
     }
 
-    /// Where a period stands in a commitment of twelve months.
+    /// A period's position in a commitment of twelve months.
     package struct Commitment: Codable, Sendable {
         package var number: Int64
         package var ends: Instant
@@ -38,15 +38,15 @@ package struct Sale: Codable, Sendable {
     package var price: Int64
     package var currency: String
     package var offer: Article.Offer?
-    /// The family organiser's purchase that this is a share of.
+    /// The family organiser's purchase that this shares.
     package var sharedFrom: String?
     package var token: String?
     package var revocation: Revocation?
-    /// When an upgrade took its place.
+    /// When an upgrade replaced it.
     package var upgraded: Instant?
     package var commitment: Commitment?
     package var isFinished = false
-    /// When the store last changed something about it.
+    /// When the store last changed anything about it.
     package var changed: Instant
 
     package var isShared: Bool { sharedFrom != nil }
@@ -63,7 +63,7 @@ package struct Subscription: Codable, Sendable {
         case revoked
     }
 
-    /// Why it will not go on, as the store numbers it.
+    /// Why it will not continue, by the store's numbers.
     package enum Intent: Int64, Sendable, Codable {
         case cancelled = 1
         case billing = 2
@@ -85,14 +85,14 @@ package struct Subscription: Codable, Sendable {
     package var nextProduct: String
     package var willRenew = true
     package var phase = Phase.active
-    /// The transaction of the newest period.
+    /// The newest period's transaction.
     package var latest: String
     /// When the newest period ends.
     package var ends: Instant
-    /// When the store charges for the next one; `nil` once it has tried.
+    /// When the store charges for the next period; `nil` once it has tried.
     var renewsAt: Instant?
     package var graceUntil: Instant?
-    /// The grace that went with a refund, and comes back with it.
+    /// The grace that ended with a refund, and returns if the refund is reversed.
     var refundedGrace: Instant?
     var retryUntil: Instant?
     package var intent: Intent?
@@ -101,22 +101,22 @@ package struct Subscription: Codable, Sendable {
     var streakStart: Instant
     var price: Int64
     var change: PriceChange?
-    /// The offer of the present period, and how many payments it has left.
+    /// The offer of the present period, and its remaining payments.
     var offer: Article.Offer?
     var paymentsLeft = 0
-    /// An offer that the next period begins with.
+    /// The offer of the next period.
     var nextOffer: Article.Offer?
-    /// Whether a commitment begins again when it is over.
+    /// Whether a new commitment begins when this one is over.
     var willCommitAgain = true
-    /// The family organiser's subscription that this is a share of.
+    /// The family organiser's subscription that this shares.
     package var sharedFrom: String?
     var extensions: [Instant] = []
 
     package var isServing: Bool { phase == .active || phase == .grace }
 
-    /// When the store itself will do something about it.
+    /// When the store itself next acts on it.
     var due: Instant? {
-        // A share follows the subscription that it is a share of.
+        // A share follows the subscription that it shares.
         if sharedFrom != nil { return nil }
         return switch phase {
         case .active: renewsAt ?? ends
@@ -126,7 +126,7 @@ package struct Subscription: Codable, Sendable {
         }
     }
 
-    /// As the server API and notifications number it.
+    /// The status number of the server API and notifications.
     package var status: Int64 {
         switch phase {
         case .active: 1

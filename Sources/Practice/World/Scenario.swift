@@ -1,10 +1,10 @@
 package import Core
 
-/// Lives of customers as a file tells them.
+/// Lives of customers, described in a file.
 package struct Scenario: Codable, Sendable {
     package struct Life: Codable, Sendable {
         package struct Moment: Sendable {
-            /// How long after the beginning.
+            /// The time since the beginning.
             package let at: Wait
             package let step: Step
         }
@@ -13,13 +13,13 @@ package struct Scenario: Codable, Sendable {
     }
 
     package var title: String
-    /// Where the test clock begins; without it, where the store's clock stands.
+    /// The start of the test clock; without it, the store's present time.
     package var start: Instant?
     package var trouble: Trouble?
     package var lives: [Life]
-    /// How long the lives go on after the beginning.
+    /// How long after the beginning the lives last.
     package var until: Wait
-    /// How each customer's purchases stand in the end, by product.
+    /// The expected state of each customer's purchases at the end, by product.
     package var expect: [String: [String: String]]?
 
     package init(_ bytes: [UInt8]) throws(PracticeError) {
@@ -55,7 +55,7 @@ extension Scenario.Life.Moment: Codable {
 }
 
 extension PracticeWorld {
-    /// Notes the steps of a scenario, and gives the instant at which it is over.
+    /// Schedules the steps of a scenario, and returns the instant at which it is over.
     package mutating func plan(_ scenario: Scenario) throws(PracticeError) -> Instant {
         if let start = scenario.start {
             guard start >= now else {
@@ -83,7 +83,7 @@ extension PracticeWorld {
 }
 
 extension PracticeWorld {
-    /// What did not come as the scenario says, in sentences.
+    /// The unmet expectations of the scenario, as sentences.
     package func unmet(_ scenario: Scenario) -> [String] {
         (scenario.expect ?? [:]).sorted { $0.key < $1.key }.flatMap { customer, products in
             var found: [String: String] = [:]

@@ -23,7 +23,7 @@ extension PracticeWorld {
         return buyOnce(step, article, for: customer)
     }
 
-    /// What a parent says about the purchases that wait.
+    /// Applies a parent's decision about waiting purchases.
     mutating func decide(_ step: Step, for customer: String) throws(PracticeError) -> Outcome {
         let waiting = asks.filter { $0.value.customer == customer }.keys.sorted()
         guard !waiting.isEmpty else { throw .refused("no purchase of \(customer) waits") }
@@ -38,7 +38,7 @@ extension PracticeWorld {
     private mutating func buyOnce(
         _ step: Step, _ article: Article, for customer: String
     ) -> Outcome {
-        // What is kept for ever is not sold twice: the store restores it.
+        // A permanent purchase is not sold twice: the store restores it.
         if article.kind == .nonConsumable,
             let known = sales.last(where: {
                 $0.customer == customer && $0.product == article.id && $0.revocation == nil
@@ -91,7 +91,7 @@ extension PracticeWorld {
         return Outcome(customer: customer, transaction: subscriptions[original]?.latest)
     }
 
-    /// The offer of that name, if the customer may have it.
+    /// The offer with that name, if the customer may have it.
     func offer(
         _ id: String?, of article: Article, for customer: String
     ) throws(PracticeError) -> Article.Offer? {
@@ -112,7 +112,7 @@ extension PracticeWorld {
         return offer
     }
 
-    /// Begins a period of the product that is next.
+    /// Begins a period of the next product.
     mutating func openPeriod(
         of original: String, from start: Instant, isRenewal: Bool, offer: Article.Offer?
     ) {
@@ -154,14 +154,14 @@ extension PracticeWorld {
         sales.append(sale)
     }
 
-    /// When the store charges for the period behind that one: up to a day before, or a tenth of the period.
+    /// When the store charges for the period after that one: up to a day before, or a tenth of the period.
     func renewal(before ends: Instant, since start: Instant) -> Instant? {
         if shop.app.renewsEarly == false { return nil }
         let length = ends.milliseconds - start.milliseconds
         return ends.advanced(byMilliseconds: -min(86_400_000, length / 10))
     }
 
-    /// Pays a renewal back whose period has not begun: the one before it is the newest again.
+    /// Refunds a renewal whose period has not begun: the period before it is the newest again.
     @discardableResult
     mutating func undoRenewal(of original: String) -> String? {
         guard let subscription = subscriptions[original], let charged = sale(subscription.latest),
@@ -193,7 +193,7 @@ extension PracticeWorld {
         shop.article(subscription.product)?.commitment == true
     }
 
-    /// The place of the next period in a commitment. One that was paid late moves its end.
+    /// The next period's position in a commitment. A late payment moves the commitment's end.
     private func nextCommitment(
         of subscription: Subscription, _ article: Article, from start: Instant, _ isRenewal: Bool
     ) -> Sale.Commitment? {
@@ -211,7 +211,7 @@ extension PracticeWorld {
         return Sale.Commitment(number: 1, ends: ends)
     }
 
-    /// Whether the customer pays on, and no new commitment begins behind the present one.
+    /// Whether the customer keeps paying, but no new commitment follows the present one.
     func isCommitmentCancelled(_ subscription: Subscription) -> Bool {
         isCommitted(subscription) && !subscription.willCommitAgain
     }

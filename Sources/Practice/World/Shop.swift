@@ -1,21 +1,22 @@
 package import Core
 
-/// The app and what it sells, as the file `shop.json` says it.
+/// The app and what it sells, from the file `shop.json`.
 package struct Shop: Hashable, Sendable, Codable {
     package struct App: Hashable, Sendable, Codable {
         package var bundleID: String
         package var appleID: Int64
         /// The version that customers install.
         package var version: String
-        /// What verifyReceipt wants as its password.
+        /// The password that verifyReceipt requires.
         package var sharedSecret: String
-        /// Where notifications are posted; `nil`: nowhere.
+        /// Where notifications are posted; `nil` for nowhere.
         package var notificationURL: String?
-        /// How often a notification is tried: as `production` does, or once, as `sandbox` does.
+        /// How often a notification is tried: like `production`, or once, like `sandbox`.
         package var retries: Retries
-        /// How much of the server API's production limits there is, in percent; 10 is the sandbox's.
+        /// The server API's limits in percent of production's; 10 is the sandbox's.
         package var rateLimitPercent: Double?
-        /// Whether a renewal is charged before the period ends, as by default; else a gap lies between.
+        /// Whether a renewal is charged before the period ends, which is the default; otherwise there
+        /// is a gap.
         package var renewsEarly: Bool?
 
         enum CodingKeys: String, CodingKey {
@@ -63,7 +64,7 @@ package struct Article: Hashable, Sendable, Codable {
         package var id: String
         package var kind: Kind
         package var discount: Discount
-        /// How long it lasts; of an offer paid as you go, how long each payment lasts.
+        /// Its length; for an offer paid as you go, the length of each payment's period.
         package var period: Wait
         /// How many payments an offer paid as you go has.
         package var payments: Int?
@@ -72,17 +73,16 @@ package struct Article: Hashable, Sendable, Codable {
 
     package var id: String
     package var kind: ProductKind
-    /// What one costs, in thousandths of the currency's unit.
+    /// The price of one, in thousandths of the currency's unit.
     package var price: Int64
     package var currency: String?
-    /// Of an auto-renewable subscription: what it belongs to, how high it stands there, and how long
-    /// one period lasts.
+    /// For an auto-renewable subscription: its group, its level there, and the length of one period.
     package var group: String?
     package var level: Int?
     package var period: Wait?
-    /// How long access goes on when a renewal cannot be paid.
+    /// How long access continues when a renewal payment fails.
     package var grace: Wait?
-    /// Whether it is sold for twelve months that are paid one by one.
+    /// Whether it is sold for twelve months with monthly payments.
     package var commitment: Bool?
     package var familyShareable: Bool?
     package var offers: [Offer]?
@@ -100,10 +100,10 @@ package struct Article: Hashable, Sendable, Codable {
 
     var isRenewing: Bool { kind == .autoRenewable }
 
-    /// What anything may cost.
+    /// The permitted prices.
     static let prices: ClosedRange<Int64> = 0...1_000_000_000_000
 
-    /// What is wrong with it, if anything is.
+    /// The mistake in it, if any.
     var mistake: String? {
         for price in [price] + (offers ?? []).compactMap(\.price)
         where !Self.prices.contains(price) {
@@ -118,7 +118,7 @@ package struct Article: Hashable, Sendable, Codable {
         guard let period, period.milliseconds > 0 else {
             return "has no period; say how long it lasts, like P1M"
         }
-        // The store extends a renewal that it could not collect by no more than the period itself.
+        // The store extends an unpaid renewal by no more than the period itself.
         if let grace, grace.milliseconds > period.milliseconds {
             return "has a longer grace than period"
         }
@@ -190,7 +190,7 @@ extension Shop {
 }
 
 extension Wait {
-    /// One that is known to be well written.
+    /// A shop from a text that is known to be valid.
     init(text: String) {
         guard let wait = Wait(text) else { preconditionFailure("\(text) is not a length of time") }
         self = wait

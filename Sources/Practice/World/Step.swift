@@ -1,6 +1,6 @@
 internal import Core
 
-/// One thing that happens to a customer of the store, as scenarios and the control API write it.
+/// Something that happens to a customer of the store, in the form of scenarios and the control API.
 package struct Step: Codable, Hashable, Sendable {
     package enum Act: String, Codable, Hashable, Sendable, CaseIterable {
         case install
@@ -27,7 +27,7 @@ package struct Step: Codable, Hashable, Sendable {
         case rescindConsent = "rescind_consent"
         case testNotification = "test_notification"
 
-        /// The members that mean something to it, in addition to the customer.
+        /// The members that apply to it, besides the customer.
         package var takes: [String] { keys.map(\.rawValue) }
 
         fileprivate var keys: [CodingKeys] {
@@ -54,7 +54,7 @@ package struct Step: Codable, Hashable, Sendable {
         package var isForAll: Bool { [.raisePrice, .withdraw, .testNotification].contains(self) }
     }
 
-    /// Why a customer wants money back, as the store asks the back end about it.
+    /// Why a customer requests a refund, in the store's words to the back end.
     package enum Reason: String, Codable, Hashable, Sendable {
         case unintendedPurchase = "unintended_purchase"
         case fulfillmentIssue = "fulfillment_issue"
@@ -64,20 +64,20 @@ package struct Step: Codable, Hashable, Sendable {
     }
 
     package var `do`: Act
-    /// Whom it happens to; a life's steps leave it out.
+    /// The customer concerned; a life's steps leave it out.
     package var customer: String?
     package var product: String?
     package var quantity: Int64?
     package var offer: String?
-    /// The app account token that a purchase carries.
+    /// The app account token of a purchase.
     package var token: String?
     /// The version of the app that was first installed.
     package var version: String?
-    /// Which transaction it is about; without it, the newest one of the product, or of all.
+    /// The transaction concerned; without it, the newest one of the product, or of all.
     package var transaction: String?
-    /// The share of the price that a refund pays back, in percent; all of it without this.
+    /// The share of the price that is refunded, in percent; without it, everything.
     package var percent: Double?
-    /// Whether a refund pays back what is left of a period, or of what was not consumed.
+    /// Whether a refund covers only the rest of a period, or what was not consumed.
     package var prorated: Bool?
     /// Whether a refund was the app's fault.
     package var forApp: Bool?
@@ -88,7 +88,7 @@ package struct Step: Codable, Hashable, Sendable {
     /// Whether a purchase waits until a parent approves it.
     package var ask: Bool?
     package var price: Int64?
-    /// Why money is wanted back.
+    /// The reason for a requested refund.
     package var reason: Reason?
     /// Whether a higher price needs the customer's consent.
     package var needsConsent: Bool?
@@ -113,7 +113,7 @@ package struct Step: Codable, Hashable, Sendable {
         return step
     }
 
-    /// What is wrong with it, whatever the store has sold, if anything is.
+    /// The mistake in it, regardless of past sales, if any.
     var mistake: String? {
         let name = self.do.rawValue
         if let member = given.first(where: { !self.do.keys.contains($0) }) {

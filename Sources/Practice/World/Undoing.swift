@@ -13,7 +13,7 @@ extension PracticeWorld {
         guard let share, share > 0 else {
             throw .invalid("a prorated refund of \(sale.product) needs a percent")
         }
-        // A renewal that was charged before is paid back, too; alone, it ends nothing.
+        // An earlier charged renewal is refunded, too; alone, it ends nothing.
         let (charged, shared) = undoRenewals(of: sale.original)
         if let charged, charged == sale.id {
             for one in [sale.original] + shares(of: sale.original).map(\.original) {
@@ -30,21 +30,21 @@ extension PracticeWorld {
         }
         if let charged { post("REFUND", about: charged) }
         for copy in shared { post("REVOKE", about: copy) }
-        // A period that another one followed ends alone; the subscription goes on.
+        // A period that another one followed ends alone; the subscription continues.
         endForGood(sale)
         post("REFUND", about: sale.id)
         revokeShares(of: sale)
         return sale.id
     }
 
-    /// Pays a renewal back whose period has not begun, and takes the shares of it away.
+    /// Refunds a renewal whose period has not begun, and removes its shares.
     private mutating func undoRenewals(of original: String) -> (String?, shared: [String]) {
         guard let charged = undoRenewal(of: original) else { return (nil, []) }
         return (charged, shares(of: original).compactMap { undoRenewal(of: $0.original) })
     }
 
-    /// A subscription whose newest period was refunded goes on no more: nor is its payment tried again. The store's
-    /// pages do not say so of a period that had expired; that it is the same is assumed.
+    /// A subscription whose newest period was refunded does not continue, and its payment is not tried again.
+    /// The store's pages do not say this about an expired period; it is assumed to be the same.
     private mutating func endForGood(_ sale: Sale) {
         guard let subscription = subscriptions[sale.original], subscription.latest == sale.id
         else { return }
@@ -55,7 +55,7 @@ extension PracticeWorld {
         subscriptions[sale.original]?.retryUntil = nil
     }
 
-    /// What is left of a period, in thousandths of a percent.
+    /// The remaining part of a period, in thousandths of a percent.
     private func unusedShare(of sale: Sale) -> Int64? {
         guard let expires = sale.expires, expires > sale.purchased else { return nil }
         let whole = expires.milliseconds - sale.purchased.milliseconds
@@ -90,7 +90,7 @@ extension PracticeWorld {
         return sale.id
     }
 
-    /// Takes a subscription up again whose newest period was taken back.
+    /// Restores a subscription whose newest period was revoked.
     private mutating func restore(_ original: String, after sale: String) {
         guard let subscription = subscriptions[original], subscription.latest == sale,
             subscription.phase == .revoked
@@ -109,7 +109,7 @@ extension PracticeWorld {
 }
 
 extension PracticeWorld {
-    /// The shares that family members have of a subscription, in order.
+    /// Family members' shares of a subscription, in order.
     func shares(of original: String) -> [Subscription] {
         subscriptions.values.filter { $0.sharedFrom == original && $0.phase != .revoked }
             .sorted { $0.original < $1.original }
@@ -168,7 +168,7 @@ extension PracticeWorld {
         subscriptions[child.original]?.latest = name
     }
 
-    /// The family members' transactions that give them a share now.
+    /// The family members' transactions that currently give them a share.
     private func sharedSales(of original: String) -> [Sale] {
         shares(of: original).compactMap { sale($0.latest) }
             + sales.filter {
@@ -176,7 +176,7 @@ extension PracticeWorld {
             }
     }
 
-    /// Takes a family member's access away, or that of all of them.
+    /// Removes the access of one family member, or of all.
     mutating func unshare(_ step: Step, of customer: String) throws(PracticeError) -> String {
         if let product = step.product { _ = try article(product) }
         func copies(of sale: Sale) -> [Sale] {
@@ -196,7 +196,7 @@ extension PracticeWorld {
     }
 
     private mutating func revokeShares(of sale: Sale) {
-        // A period that another one followed takes no access along.
+        // Revoking a period that another one followed does not end access.
         if let parent = subscriptions[sale.original], parent.phase != .revoked { return }
         for share in sharedSales(of: sale.original) { revoke(share) }
     }
@@ -212,7 +212,7 @@ extension PracticeWorld {
         post("REVOKE", about: share.id)
     }
 
-    /// Family members have again what a refund took from them when it is reversed.
+    /// Gives family members back what a refund took from them, when it is reversed.
     private mutating func giveBackShares(of original: String, takenAt instant: Instant) {
         let taken = sales.filter {
             $0.sharedFrom == original && $0.revocation?.extent == .family
@@ -228,7 +228,7 @@ extension PracticeWorld {
         }
     }
 
-    /// Tells what happened to a subscription, and lets the same happen to its shares.
+    /// Reports what happened to a subscription, and does the same to its shares.
     mutating func tell(_ type: String, _ subtype: String?, _ original: String) {
         guard let parent = subscriptions[original] else { return }
         post(type, subtype, about: parent.latest)
@@ -253,7 +253,7 @@ extension PracticeWorld {
 }
 
 extension Subscription {
-    /// The same for a family member, under another name.
+    /// The same subscription for a family member, under another name.
     fileprivate func copy(named name: String, for member: String) -> Subscription {
         var copy = Subscription(
             original: name, customer: member, group: group, product: product,

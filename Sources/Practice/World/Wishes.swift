@@ -1,11 +1,11 @@
 internal import Core
 
-/// What came of a step.
+/// The result of a step.
 package struct Outcome: Sendable {
     package var customer: String?
-    /// The transaction that it made or was about.
+    /// The transaction that it made or concerned.
     package var transaction: String?
-    /// What the store adds to that.
+    /// The store's remark about it.
     package var note: String?
 
     package init(customer: String? = nil, transaction: String? = nil, note: String? = nil) {
@@ -59,8 +59,8 @@ extension PracticeWorld {
         return outcome
     }
 
-    /// Two changes never happen at one instant: which statement is the newer one must be plain. What the
-    /// store would do by itself at the later instant comes first.
+    /// Two changes never happen at one instant, so that it is clear which statement is newer. What the
+    /// store would do on its own at the later instant comes first.
     mutating func tick() {
         renewWhatIsDue()
         while lastChange >= now {
@@ -95,7 +95,7 @@ extension PracticeWorld {
         return Outcome(note: "\(id) costs \(price) from the next renewal on")
     }
 
-    /// The subscriptions that will renew as that product, in order.
+    /// The subscriptions that will renew to that product, in order.
     private func renewals(of product: String) -> [String] {
         subscriptions.values
             .filter { $0.nextProduct == product && $0.isServing && $0.sharedFrom == nil }
@@ -137,7 +137,7 @@ extension PracticeWorld {
         return article
     }
 
-    /// The transaction that a step is about.
+    /// The transaction concerned.
     func sale(_ step: Step, of customer: String) throws(PracticeError) -> Sale {
         if let id = step.transaction {
             guard let sale = sale(id), sale.customer == customer else {
@@ -152,15 +152,15 @@ extension PracticeWorld {
         let all = sales.filter {
             $0.customer == customer && (step.product == nil || $0.product == step.product)
         }
-        // A renewal that is charged and has not begun is meant only by its name.
+        // A charged renewal that has not begun is meant only if it is named.
         guard let found = all.last(where: { $0.purchased <= now }) ?? all.last else {
             throw .refused("\(customer) has bought no \(step.product ?? "product") yet")
         }
         return found
     }
 
-    /// The subscription that a step is about: the one whose product it names, else the newest of those
-    /// that go on, else the newest.
+    /// The subscription concerned: the one with the named product, else the newest continuing one,
+    /// else the newest.
     private func subscription(
         _ step: Step, of customer: String
     ) throws(PracticeError) -> Subscription {
@@ -253,7 +253,7 @@ extension PracticeWorld {
             isNow ? "UPGRADE" : "DOWNGRADE", original)
     }
 
-    /// Puts the payments of a customer right, and collects what could not be collected.
+    /// Corrects a customer's payment method, and collects failed payments.
     private mutating func fixBilling(of customer: String) -> Outcome {
         brokenCards.remove(customer)
         var outcome = Outcome(customer: customer, note: "payments of \(customer) are fine again")
@@ -280,7 +280,7 @@ extension PracticeWorld {
         setToken(token, of: sale.original)
     }
 
-    /// Everything of that purchase carries the token from now on.
+    /// Every transaction of that purchase carries the token from now on.
     mutating func setToken(_ token: String, of original: String) {
         for sale in sales where sale.original == original {
             changeSale(sale.id) { $0.token = token }
@@ -296,7 +296,7 @@ struct ExtensionRefusal: Sendable {
 }
 
 extension PracticeWorld {
-    /// Moves the end of the present period; `nil` when that was done.
+    /// Moves the end of the present period; `nil` on success.
     mutating func extend(_ original: String, byDays days: Int64) -> ExtensionRefusal? {
         guard let subscription = subscriptions[original] else {
             return ExtensionRefusal(code: 4_040_005, sentence: "Original transaction id not found.")

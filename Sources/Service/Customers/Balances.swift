@@ -1,6 +1,6 @@
 package import Core
 
-/// What one event did to a balance, and what it left there.
+/// What one event did to a balance, and the balance after it.
 package struct RecordedMovement: Hashable, Sendable {
     package let recorded: RecordedEvent
     package let movement: Movement
@@ -12,16 +12,16 @@ package struct MovementsAnswer: Hashable, Sendable {
     package let stream: Stream
     package let currency: CurrencyID
     package let movements: [RecordedMovement]
-    /// The version to ask for next; `nil` when there is no more.
+    /// The version to ask for next; `nil` at the end.
     package let next: Int64?
 }
 
-/// How balances are moved, and how they moved.
+/// Changes balances and lists their movements.
 package struct CustomerBalances: Sendable {
     let ledger: any EventLog
     let secrets: Secrets
 
-    /// The wish to take an amount from a balance, which must hold it.
+    /// A request to take an amount from a balance, which must cover it.
     package func spending(
         _ wish: SpendBalance, of stream: Stream, by sender: Sender, allowingUnknown: Bool = false
     ) -> Wish<RecordedMovement> {
@@ -35,12 +35,12 @@ package struct CustomerBalances: Sendable {
                 try state.decide(wish)
             }
         ).then { [ledger] result in
-            // Who tests with the sandbox and leaves the environment out finds nothing in production.
+            // A tester in the sandbox who omits the environment finds nothing in production.
             guard stream.environment == .production, case .failure(.refused(let refusal)) = result,
                 case .insufficientBalance(let currency, let has, let needs, _) = refusal, has <= 0
             else { return .answered(result) }
             return .look { () throws(CommandError) in
-                // The refusal stands, whether or not the hint can be given.
+                // The refusal stands, with or without the hint.
                 let sandbox = try? ledger.customer(of: stream.inSandbox).customer
                 throw .refused(
                     .insufficientBalance(
@@ -50,8 +50,8 @@ package struct CustomerBalances: Sendable {
         }
     }
 
-    /// The wish to add an amount to a balance, or to take one, on an admin's word; or to add what was
-    /// earned, on a back end's.
+    /// A request to change a balance: an admin adds or takes an amount, or a back end adds what was
+    /// earned.
     package func adjusting(
         _ wish: AdjustBalance, of stream: Stream, by sender: Sender, isEarned: Bool = false,
         allowingUnknown: Bool = false
@@ -96,7 +96,7 @@ package struct CustomerBalances: Sendable {
                         recorded: recorded, movement: movement,
                         balance: state.balances[movement.currency])))
         }
-        // A repetition: what its twin left is some way back in the log.
+        // A repetition: the balance after the first call is further back in the log.
         return .look { () throws(CommandError) in
             let found = try obtain(
                 movements(
@@ -128,7 +128,7 @@ package struct CustomerBalances: Sendable {
     }
 }
 
-/// A balance as its stream is read from the first event on.
+/// A balance, calculated from the first event of its stream on.
 private struct BalanceHistory {
     static let pageLimit = 1000
 
@@ -140,7 +140,7 @@ private struct BalanceHistory {
         self.currency = currency
     }
 
-    /// Takes in the next event, and keeps what it did when it lies behind that version.
+    /// Applies the next event, and keeps its movement if it comes after that version.
     mutating func apply(_ recorded: RecordedEvent, after version: Int64) {
         guard let movement = recorded.event.movement else {
             // Erasing a customer empties every balance.

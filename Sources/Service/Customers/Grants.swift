@@ -1,16 +1,17 @@
 package import Core
 
-/// What came of giving or revoking a grant.
+/// The result of giving or revoking a grant.
 package struct GrantAnswer: Hashable, Sendable {
     package let grant: Grant
     package let position: Position
 }
 
-/// What admins give customers, and take back.
+/// What admins give customers and revoke.
 package struct Grants: Sendable {
     let secrets: Secrets
 
-    /// The wish to give a customer an entitlement that the catalog knows, or any one.
+    /// A request to give a customer an entitlement, which the catalog must know unless any is
+    /// allowed.
     package func giving(
         _ entitlement: EntitlementID, from start: Instant?, until end: GiveGrant.End,
         reason: AdminReason, to stream: Stream, by sender: Sender, allowingUnknown: Bool = false
@@ -37,7 +38,7 @@ package struct Grants: Sendable {
         }
     }
 
-    /// The wish to take a grant back from now on; the same answer when that was done before.
+    /// A request to revoke a grant from now on; the same answer if it was revoked before.
     package func revoking(
         _ grant: GrantID, reason: AdminReason, of stream: Stream, by sender: Sender
     ) -> Wish<GrantAnswer> {
@@ -57,7 +58,7 @@ package struct Grants: Sendable {
     }
 }
 
-/// Why an admin acts, for those who ask later.
+/// Why an admin acts, for later readers.
 package struct AdminReason: Hashable, Sendable {
     package let reason: Reason
     package let ticket: Ticket?
@@ -69,7 +70,7 @@ package struct AdminReason: Hashable, Sendable {
 }
 
 extension GiveGrant.End {
-    /// As the sender wrote it, so that a repetition of `P30D` is the same wish later too.
+    /// As the sender wrote it, so that a repetition of `P30D` remains the same request later.
     fileprivate var text: String {
         switch self {
         case .never: "never"

@@ -2,18 +2,18 @@ package import Core
 
 /// A purchase that an admin moved.
 package struct MoveAnswer: Hashable, Sendable {
-    /// Of who held it before.
+    /// The previous holder's stream.
     package let stream: Stream
     package let moved: PurchaseDetached
     package let position: Position
 }
 
-/// How admins move purchases between customers.
+/// Lets admins move purchases between customers.
 package struct Moves: Sendable {
     let ledger: any EventLog
     let secrets: Secrets
 
-    /// The wish to move a purchase from the customer who holds it to another one.
+    /// A request to move a purchase from its holder to another customer.
     package func transferring(
         _ purchase: PurchaseID, from stream: Stream, to customer: CustomerID, reason: AdminReason,
         by sender: Sender
@@ -28,7 +28,7 @@ package struct Moves: Sendable {
         }
     }
 
-    /// The wish to move a purchase back to its previous holder.
+    /// A request to move a purchase back to its previous holder.
     package func undoing(
         _ purchase: PurchaseID, of stream: Stream, reason: AdminReason, by sender: Sender
     ) -> Wish<MoveAnswer> {
@@ -68,7 +68,7 @@ package struct Moves: Sendable {
             let holder = Holder(stream.customer, situation.customer(stream.customer))
             let wish = try wish(holder, situation.project.catalog)
             let held = holder.state.purchase(purchase)?.heldPurchases ?? []
-            // What was looked up beforehand is all that is locked and known.
+            // Only what was looked up beforehand is locked and known.
             if !held.isEmpty, wish.to != concerned?.receiver || !concerned.names(held) {
                 throw .purchaseChangedMeanwhile(purchase)
             }
@@ -85,7 +85,7 @@ package struct Moves: Sendable {
     }
 }
 
-/// Whom a move concerns in addition to the holder, and what leads to its purchase.
+/// The customers whom a move concerns besides the holder, and the way to its purchase.
 private struct Concerned: Sendable {
     let receiver: CustomerID
     let held: [HeldPurchase]
@@ -98,8 +98,8 @@ extension Concerned? {
 }
 
 extension CustomerSnapshot {
-    /// `nil` when nothing can move, or nothing any more: then the decision tells why, or what came
-    /// of the command's twin.
+    /// `nil` if nothing can move, or no longer: then the decision says why, or what the command's
+    /// earlier copy did.
     fileprivate func concerned(
         by wish: (Holder, Catalog) throws(Refusal) -> MovePurchase, about purchase: PurchaseID,
         holder: CustomerID

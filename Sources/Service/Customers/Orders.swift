@@ -1,6 +1,6 @@
 package import Core
 
-/// An order as it is at an instant, and a place in the log that contains it.
+/// An order at an instant, and a position in the log that includes it.
 package struct OrderAnswer: Hashable, Sendable {
     package let stream: Stream
     package let order: Order
@@ -8,31 +8,31 @@ package struct OrderAnswer: Hashable, Sendable {
     package let position: Position
 }
 
-/// Some orders of a customer as they are at an instant, oldest first.
+/// Some orders of a customer at an instant, oldest first.
 package struct OrdersAnswer: Hashable, Sendable {
     package let stream: Stream
     package let orders: [Order]
     package let at: Instant
     package let position: Position
-    /// How many orders come before the next page; `nil` when there is no more.
+    /// How many orders come before the next page; `nil` at the end.
     package let next: Int?
 }
 
-/// An account token that is the customer's.
+/// An account token of the customer.
 package struct TokenAnswer: Hashable, Sendable {
     package let stream: Stream
     package let token: AccountToken
     package let position: Position
 }
 
-/// Purchases that back ends announced, and what tells whose a purchase is.
+/// Announced purchases, and the tokens that show whose a purchase is.
 package struct Orders: Sendable {
     let ledger: any EventLog
     let directory: any Directory
     let secrets: Secrets
     let now: @Sendable () -> Instant
 
-    /// The wish to announce a purchase. Without an id of the sender's the order gets one.
+    /// A request to announce a purchase. Without an id from the sender the order gets one.
     package func opening(
         _ id: OrderID?, product: ProductID?, lifetime: CalendarDuration?, for stream: Stream,
         by sender: Sender, allowingUnknown: Bool = false
@@ -56,7 +56,7 @@ package struct Orders: Sendable {
             guard case .orderOpened(let opened) = outcome.events.first?.event,
                 let last = outcome.events.last
             else { throw .fault(.broken("opening an order recorded no order")) }
-            // What it claimed immediately is in the events of this very command.
+            // Purchases claimed at once are in the events of this same command.
             var customer = CustomerState()
             for recorded in outcome.events { customer.apply(recorded.event) }
             return OrderAnswer(
@@ -65,7 +65,7 @@ package struct Orders: Sendable {
         }
     }
 
-    /// The wish to wait for the order's purchase no longer; the same answer when that was done before.
+    /// A request to stop waiting for the order's purchase; the same answer if it was closed before.
     package func closing(
         _ id: OrderID, because cause: OrderClosed.Cause, of stream: Stream, by sender: Sender
     ) -> Wish<OrderAnswer> {
@@ -78,7 +78,7 @@ package struct Orders: Sendable {
             guard let order = outcome.state.customer?.order(id) else {
                 throw .fault(.broken("closing an order left no order"))
             }
-            // A repetition tells what the first call did, not what became of the order since.
+            // A repetition reports what the first call did, not what happened to the order since.
             guard let recorded = outcome.events.first,
                 case .orderClosed(let closed) = recorded.event
             else {
@@ -91,7 +91,7 @@ package struct Orders: Sendable {
         }
     }
 
-    /// An order, whosever it is.
+    /// An order of any customer.
     package func find(
         _ id: OrderID, of project: ProjectID, in environment: Environment
     ) throws(CommandError) -> OrderAnswer {
@@ -114,7 +114,7 @@ package struct Orders: Sendable {
             position: snapshot.position, next: rest.count > limit ? count + limit : nil)
     }
 
-    /// The wish that every purchase with the token belongs to the customer from now on, and every one that waits
+    /// A request that every purchase with the token belong to the customer, including those that already wait
     /// under it.
     package func registering(
         _ token: AccountToken, for stream: Stream, by sender: Sender

@@ -7,22 +7,22 @@ package struct CustomerAnswer: Sendable {
     package let subscriptions: [SubscriptionStatus]
 }
 
-/// Why a customer may use something, or why not.
+/// Why a customer has or lacks an entitlement.
 package struct ExplanationAnswer: Hashable, Sendable {
     package let stream: Stream
     package let entitlement: EntitlementID
     package let at: Instant
     package let explanation: Explanation
     package let position: Position
-    /// The facts about everything that gives a right.
+    /// The facts about every source of a right.
     package let events: [RecordedEvent]
 }
 
-/// A customer's balances, and the place in the log up to which they hold.
+/// A customer's balances, and the position in the log up to which they hold.
 package struct BalancesAnswer: Hashable, Sendable {
     package let stream: Stream
     package let balances: Balances
-    /// Those of the sandbox, next to production's, if it counts for the customer.
+    /// The sandbox's balances, next to production's, if the sandbox counts for the customer.
     package let sandboxBalances: Balances?
     package let position: Position
 }
@@ -32,18 +32,18 @@ package struct EventsAnswer: Hashable, Sendable {
     package let stream: Stream
     package let entries: [LogEntry]
     package let position: Position
-    /// The version to ask for next; `nil` when there is no more.
+    /// The version to ask for next; `nil` at the end.
     package let next: Int64?
 }
 
-/// What is known of a customer, and why.
+/// What is known about a customer, and why.
 package struct Customers: Sendable {
     let ledger: any EventLog
     package let reading: any CustomerReading
     package let now: @Sendable () -> Instant
 
-    /// What the customer may use at `at` (now, when it is not given), from what was recorded by
-    /// `known` (everything, when that is not given).
+    /// What the customer may use at `at` (by default now), from what was recorded by `known` (by
+    /// default everything).
     package func entitlements(
         of stream: Stream, at: Instant?, known: Instant?
     ) throws(Fault) -> EntitlementsAnswer {
@@ -75,7 +75,7 @@ package struct Customers: Sendable {
             position: view.position, events: try events(behind: explanation, in: view, known))
     }
 
-    /// What was recorded about the sources of the reasons, oldest first, the sandbox's behind.
+    /// Records about the sources of the reasons, oldest first, with the sandbox's at the end.
     private func events(
         behind explanation: Explanation, in view: CustomerView, _ known: Instant?
     ) throws(Fault) -> [RecordedEvent] {
@@ -89,7 +89,7 @@ package struct Customers: Sendable {
         }
     }
 
-    /// What the customer has of each currency now.
+    /// The customer's current balance in each currency.
     package func balances(of stream: Stream) throws(Fault) -> BalancesAnswer {
         let view = try view(of: stream)
         return BalancesAnswer(
@@ -97,7 +97,7 @@ package struct Customers: Sendable {
             sandboxBalances: view.sandboxBalances, position: view.position)
     }
 
-    /// The last position of each shard, by the shard's number.
+    /// The last position of each shard, by shard number.
     package func heads() throws(Fault) -> [Int64] { try reading.heads() }
 
     /// Every event of a stream.

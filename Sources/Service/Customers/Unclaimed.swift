@@ -1,13 +1,13 @@
 package import Core
 
-/// A purchase that no customer claimed, with what is known of it.
+/// A purchase that no customer claimed, with its state.
 package struct UnclaimedAnswer: Hashable, Sendable {
     package let stream: Stream
     package let since: Instant
     package let purchase: Purchase
     package let catalog: Catalog
 
-    /// The account tokens that it carries, in order, each once.
+    /// The account tokens in it, in order, each once.
     package var tokens: [String] {
         let facts = purchase.evidence.map(\.effective.accountToken)
         let all = facts + purchase.renewals.map(\.accountToken)
@@ -20,25 +20,25 @@ package struct UnclaimedListAnswer: Hashable, Sendable {
     package let project: ProjectID
     package let environment: Environment
     package let purchases: [UnclaimedAnswer]
-    /// The purchase after which the next page begins; `nil` when there is no more.
+    /// The purchase after which the next page begins; `nil` at the end.
     package let next: PurchaseID?
 }
 
 /// A purchase that an admin gave to a customer.
 package struct AttachAnswer: Hashable, Sendable {
-    /// Of the customer who holds it now.
+    /// The new holder's stream.
     package let stream: Stream
     package let attached: PurchaseAttached
     package let position: Position
 }
 
-/// Purchases that no customer claimed, and how an admin gives one to a customer.
+/// Purchases that no customer claimed, and the means for an admin to give one to a customer.
 package struct Unclaimed: Sendable {
     let ledger: any EventLog
     let directory: any Directory
     let secrets: Secrets
 
-    /// Up to `limit` purchases that no customer claimed, behind one of them.
+    /// Up to `limit` purchases that no customer claimed, after one of them.
     package func list(
         of project: ProjectID, in environment: Environment, after last: PurchaseID?, limit: Int
     ) throws(CommandError) -> UnclaimedListAnswer {
@@ -75,7 +75,7 @@ package struct Unclaimed: Sendable {
             catalog: snapshot.project.catalog)
     }
 
-    /// The wish to give a purchase that no customer claimed to a customer, on an admin's word.
+    /// An admin's request to give an unclaimed purchase to a customer.
     package func attaching(
         _ purchase: PurchaseID, to stream: Stream, reason: AdminReason, by sender: Sender
     ) -> Wish<AttachAnswer> {
@@ -105,7 +105,7 @@ package struct Unclaimed: Sendable {
             situation throws(Refusal) in
             let waiting = situation.customer(keeper)
             guard let held = waiting.purchase(purchase) else { throw .notUnclaimed(purchase) }
-            // What was looked up beforehand is all that is locked and known.
+            // Only what was looked up beforehand is locked and known.
             if !Set(held.heldPurchases).isSubset(of: known) {
                 throw .purchaseChangedMeanwhile(purchase)
             }

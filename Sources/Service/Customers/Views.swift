@@ -1,7 +1,7 @@
 package import Core
 
 extension Customers {
-    /// The customer now, or as it was known at an instant.
+    /// The customer now, or as known at an instant.
     func view(of stream: Stream, known: Instant? = nil) throws(Fault) -> CustomerView {
         let own = try snapshot(of: stream, known: known)
         guard own.includesSandbox(of: stream) else { return CustomerView(own, of: stream) }
@@ -9,7 +9,7 @@ extension Customers {
         return CustomerView(own, of: stream, including: sandbox)
     }
 
-    /// The customer now. It does not block; `then` is called exactly once.
+    /// The customer now. Does not block; calls `then` exactly once.
     package func view(
         of stream: Stream, then: @escaping @Sendable (Result<CustomerView, Fault>) -> Void
     ) {
@@ -24,8 +24,8 @@ extension Customers {
         }
     }
 
-    /// Many customers of one project now, each once and each who can be read: one round trip, and a second
-    /// one where sandboxes count.
+    /// Many customers of one project now, each once, without unreadable ones: one round trip, and a second
+    /// one if sandboxes count.
     package func views(
         of streams: [Stream]
     ) throws(Fault) -> [Stream: Result<CustomerView, Fault>] {
@@ -46,7 +46,7 @@ extension Customers {
         return views
     }
 
-    /// A customer and its project, as they were known at an instant if one is given.
+    /// A customer and its project, as known at an instant if one is given.
     private func snapshot(
         of stream: Stream, known: Instant?
     ) throws(Fault) -> CustomerSnapshot {

@@ -1,12 +1,12 @@
 package import Core
 
-/// Taking evidence in: proving it, having it wait while it cannot be proven, and asking the stores.
+/// Takes in evidence: proves it, queues it while it cannot be proven, and asks the stores.
 package struct Intake: Sendable {
     package var ports: Ports
     package var queue: any IntakeQueue
     let archive: any EvidenceArchive
     package var stores: [Store: StoreAdapter]
-    /// Whether evidence of production counts: not where the time is a test's.
+    /// Whether production evidence counts: not under a test clock.
     package let takesProduction: Bool
 
     package init(
@@ -22,8 +22,8 @@ package struct Intake: Sendable {
 }
 
 extension Intake {
-    /// Queues evidence that cannot be judged yet. The same evidence for the same purpose waits once, however
-    /// often it is sent.
+    /// Queues evidence that cannot be judged yet. The same evidence for the same purpose is queued once,
+    /// however often it is sent.
     package func hold(
         _ evidence: RawEvidence, _ purpose: IntakeWish.Purpose, order: OrderID?,
         heading: EvidenceHeading, of project: ProjectID
@@ -35,7 +35,7 @@ extension Intake {
         return added
     }
 
-    /// What became of queued evidence.
+    /// The fate of queued evidence.
     package func item(
         _ id: IntakeID, of project: ProjectID
     ) throws(CommandError) -> IntakeItem {
@@ -44,7 +44,7 @@ extension Intake {
         return found
     }
 
-    /// Some of a project's queue, oldest first.
+    /// Some items of a project's queue, oldest first.
     package func items(
         of project: ProjectID, in state: IntakeItem.State.Word?, limit: Int
     ) throws(CommandError) -> [IntakeItem] {
@@ -52,7 +52,7 @@ extension Intake {
         return try obtain(queue.intake(of: project, in: state, after: nil, limit: limit))
     }
 
-    /// The wish to end an item that support staff took care of in another way.
+    /// A request to end an item that support staff resolved in another way.
     package func settling(
         _ id: IntakeID, of project: ProjectID, reason: AdminReason, by sender: Sender
     ) -> Wish<IntakeItem> {
@@ -61,7 +61,7 @@ extension Intake {
         }
     }
 
-    /// The wish to end an item that should have no effect.
+    /// A request to end an item that should have no effect.
     package func dropping(
         _ id: IntakeID, of project: ProjectID, reason: AdminReason, by sender: Sender
     ) -> Wish<IntakeItem> {
@@ -70,8 +70,7 @@ extension Intake {
         }
     }
 
-    /// The wish to have an item judged now, as if it had just come, also one that was refused or ended
-    /// by hand.
+    /// A request to have an item judged now like a new one, even if it was refused or ended by hand.
     package func retrying(
         _ id: IntakeID, of project: ProjectID, reason: AdminReason, by sender: Sender
     ) -> Wish<IntakeItem> {
@@ -80,7 +79,7 @@ extension Intake {
         }
     }
 
-    /// The queue is not part of the log: a look changes it.
+    /// The queue is not part of the log: the change happens in a look.
     private func changing(
         _ id: IntakeID, of project: ProjectID,
         _ change: @escaping @Sendable (IntakeItem, Instant) throws(Refusal) -> IntakeItem
@@ -98,10 +97,10 @@ extension Intake {
         for _ in 0..<attempts {
             let item = try self.item(id, of: project)
             let changed = try rethrowing(as: CommandError.refused, change(item, ports.now()))
-            // What was done before is answered when that is as safe as it would be now.
+            // An earlier change is answered once it is as safe as a new one.
             let wanted = changed == item ? item.unrevised : changed
             if try queue.changeIntake(wanted) { return changed }
-            // A worker or an admin was quicker: look at what they made of it.
+            // A worker or an admin was faster: look at their result.
         }
         throw .fault(.busy)
     }

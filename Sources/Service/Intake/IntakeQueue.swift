@@ -2,27 +2,27 @@ package import Core
 
 /// The queue of evidence that cannot be judged yet.
 package protocol IntakeQueue: Sendable {
-    /// Adds an item and its evidence, or gives the one in which the same evidence waits already;
-    /// `nil` when as much of the project waits as may.
+    /// Adds an item and its evidence, or returns the waiting item with the same evidence; `nil` if
+    /// the project's queue is full.
     func addIntake(_ item: IntakeItem, _ evidence: [UInt8]) throws(Fault) -> IntakeItem?
     func intake(_ id: IntakeID, of project: ProjectID) throws(Fault) -> IntakeItem?
-    /// Some items of a project behind one of them, oldest first; those in one state where one is named.
+    /// Some items of a project after one of them, oldest first; only those in one state if it is named.
     func intake(
         of project: ProjectID, in state: IntakeItem.State.Word?, after last: IntakeItem?,
         limit: Int
     ) throws(Fault) -> [IntakeItem]
-    /// Gives the item that is due and was tried least, to one worker until its lease ends. What busy stores
-    /// would have to judge is left out.
+    /// Gives one worker the due item with the fewest attempts, until its lease ends. Items that busy stores
+    /// would have to judge are left out.
     func takeIntake(now: Instant, without busy: BusyStores) throws(Fault) -> TakenIntake?
-    /// Keeps the item as it is now; false when it was changed since it was read.
+    /// Stores the item's present form; false if it was changed since it was read.
     func changeIntake(_ item: IntakeItem) throws(CommandError) -> Bool
     func intakeCounts() throws(Fault) -> IntakeCounts
-    /// Forgets some items that ended before an instant, as long as the lease is held.
+    /// Deletes some items that ended before an instant, while the lease is held.
     func cleanIntake(endedBefore instant: Instant, under lease: Lease) throws(Fault) -> Int
 }
 
-/// The evidence that is kept.
+/// The stored evidence.
 package protocol EvidenceArchive: Sendable {
-    /// Whether evidence of that digest was believed before and is kept.
+    /// Whether evidence with that digest was believed before and is stored.
     func hasBelieved(_ digest: [UInt8]) throws(Fault) -> Bool
 }

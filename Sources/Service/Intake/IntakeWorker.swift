@@ -1,20 +1,20 @@
 package import Core
 import Synchronization
 
-/// Judges what is queued, one item at a time, and has recorded what is believed.
+/// Judges queued items one at a time, and has believed evidence recorded.
 ///
-/// The commit that records comes before the row says so. A worker that dies in between leaves an item that
-/// is judged again; its cause was obeyed, so nothing is recorded twice.
+/// The recording commit comes before the row's update. If a worker dies in between, its item is judged
+/// again; its cause was carried out, so nothing is recorded twice.
 package struct IntakeWorker: Sendable {
-    /// What was done about one item.
+    /// The work on one item.
     package struct Work: Sendable {
         package let item: IntakeItem
-        /// False when the item was changed in between: then that change holds.
+        /// False if the item was changed in between: then that change stands.
         package let isKept: Bool
-        /// Whether this try is the one at which an operator should look.
+        /// Whether an operator should look after this attempt.
         package let isAlarming: Bool
     }
-    /// How many may work at once in one process.
+    /// How many workers may run at once in one process.
     package static let count = 4
 
     private let submissions: Submissions
@@ -26,7 +26,7 @@ package struct IntakeWorker: Sendable {
         visits = StoreVisits(submissions.intake.adapters.flatMap(\.profile.kinds))
     }
 
-    /// Judges the item that is due and was tried least; `nil` when none is due.
+    /// Judges the due item with the fewest attempts; `nil` if none is due.
     package func work() throws(CommandError) -> Work? {
         let taken = try obtain(
             visits.begin { busy throws(Fault) in
@@ -61,11 +61,11 @@ package struct IntakeWorker: Sendable {
             }
         } catch {
             let reason = IntakeReason(error)
-            // The same evidence is as much the next time.
+            // The same evidence is as large next time.
             if case .refused(.tooMuchAtOnce) = error {
                 return .refused(RefusedEvidence(code: reason.code, sentence: reason.sentence))
             }
-            // What is genuine is never given up because it could not be recorded this time.
+            // Genuine evidence is never given up because recording it failed once.
             return .tryAgain(reason)
         }
     }
@@ -90,28 +90,28 @@ package struct IntakeWorker: Sendable {
         }
     }
 
-    /// What was handed in, where the store vouched for it with an answer of its own: kept, it need not be asked
-    /// about again.
+    /// The submitted receipt, if the store vouched for it with its own answer: once stored, it need not be
+    /// asked about again.
     private func receipt(
         _ evidence: RawEvidence, beside reply: ProvenEvidence
     ) -> [ProvenEvidence] {
         guard reply.kind != evidence.kind else { return [] }
         let app = TrustedApp(
             id: reply.app, appleID: nil, environments: [reply.environment])
-        // What Deed cannot read of it, the reply tells.
+        // The reply covers what Deed cannot read of it.
         let read = try? intake.read(vouchedFor: evidence, for: app)
         return [read].compactMap(\.self)
     }
 
-    /// The same at every try, even if the store then says something else about the evidence.
+    /// The same at every attempt, even if the store then says something else about the evidence.
     private func cause(of item: IntakeItem) -> Cause {
         let text = "intake:\(item.id)"
         return Cause(text: text, digest: intake.ports.secrets.digest(Array(text.utf8)))
     }
 }
 
-/// What stores are being asked to judge, by app. A store that hangs for one app must not keep every worker,
-/// nor one that hangs for all: other evidence needs no store.
+/// What stores are being asked to judge, by app. A store that hangs for one or all apps must not occupy
+/// every worker: other evidence needs no store.
 private final class StoreVisits: Sendable {
     private static let limitPerApp = 2
     private static let limit = IntakeWorker.count - 1
@@ -129,8 +129,8 @@ private final class StoreVisits: Sendable {
         self.kinds = kinds.filter { $0.isForStore(.store) }
     }
 
-    /// Takes an item of an app that is below its limit, and nothing for a store when all workers but one have
-    /// some. A database that hangs for one worker keeps no other.
+    /// Takes an item of an app below its limit, and no item for a store if all workers but one have such
+    /// items. A database that hangs for one worker does not block the others.
     func begin(
         _ take: (BusyStores) throws(Fault) -> TakenIntake?
     ) throws(Fault) -> TakenIntake? {
@@ -200,7 +200,7 @@ extension IntakeReason {
                 sentence:
                     "Events that this evidence is about cannot be read; the log of Deed says why.")
         case .fault(.broken), .fault(.leaseLost):
-            // The log has the reason; it may hold what the reader must not see.
+            // The log has the reason, which may contain things that the reader must not see.
             self.init(code: "internal", sentence: "Something broke in Deed; its log says what.")
         }
     }

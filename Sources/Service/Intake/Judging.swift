@@ -1,10 +1,10 @@
 package import Core
 
-/// What came of a piece of evidence: what cannot be judged yet waits in the queue.
+/// The verdict on a piece of evidence; what cannot be judged yet waits in the queue.
 typealias JudgedPiece = Judgement<ProvenEvidence, IntakeID>
 
 extension Submissions {
-    /// Looks at each piece of evidence by itself. What cannot be judged yet is queued.
+    /// Judges each piece of evidence by itself, and queues what cannot be judged yet.
     func judge(
         _ request: SubmissionRequest, of stream: Stream
     ) throws(CommandError) -> [JudgedPiece] {
@@ -27,8 +27,8 @@ extension Submissions {
         return request.pieces.indices.compactMap { judged[$0] }
     }
 
-    /// Looks at a renewal info. It names no app, so it goes with a transaction of the same subscription
-    /// that came with it, and counts for that one's app.
+    /// Judges renewal info. It names no app, so it goes with a transaction of the same subscription
+    /// that came with it, and counts for that transaction's app.
     private func judge(
         renewal piece: RawEvidence, beside proven: [ProvenEvidence], of project: ProjectID
     ) -> JudgedPiece {
@@ -50,7 +50,7 @@ extension Submissions {
         return .refused(.withoutTransaction)
     }
 
-    /// What can be told of it now; by its heading it can be queued.
+    /// What can be said about it now; its heading allows it to be queued.
     private func judge(
         _ piece: RawEvidence, of project: ProjectID
     ) throws(CommandError) -> Judgement<ProvenEvidence, EvidenceHeading> {
@@ -66,7 +66,7 @@ extension Submissions {
         }
     }
 
-    /// The app, where only the store judges such evidence of it.
+    /// The app, if only the store judges such evidence for it.
     private func forStore(
         _ piece: RawEvidence, of project: ProjectID
     ) throws(CommandError) -> (ListedApp, EvidenceHeading)? {
@@ -77,7 +77,7 @@ extension Submissions {
         return (app, heading)
     }
 
-    /// What can be told of it without asking the store.
+    /// What can be said about it without asking the store.
     private func prove(
         own piece: RawEvidence, of project: ProjectID, isSecond: Bool = false
     ) throws(CommandError) -> Judgement<ProvenEvidence, EvidenceHeading> {
@@ -95,8 +95,8 @@ extension Submissions {
         return try prove(own: piece, of: project, isSecond: true)
     }
 
-    /// What the evidence says of itself, where it names an app of the project, after a look into the
-    /// database if need be.
+    /// What the evidence says about itself, if it names an app of the project; looks in the database
+    /// if necessary.
     private func ownHeading(
         of piece: RawEvidence, in project: ProjectID
     ) throws(CommandError) -> EvidenceHeading? {
@@ -105,7 +105,7 @@ extension Submissions {
         return app?.project == project ? heading : nil
     }
 
-    /// Has it judged later. Where no more may wait it is refused, and may be sent again.
+    /// Queues it for later. If the queue is full it is refused, and may be sent again.
     private func queue(
         _ piece: RawEvidence, _ heading: EvidenceHeading, _ purpose: IntakeWish.Purpose,
         _ order: OrderID?, of project: ProjectID
@@ -122,7 +122,8 @@ extension Submissions {
 }
 
 extension Submissions {
-    /// The wish to record queued evidence that is now believed, under the cause that every try has.
+    /// A request to record queued evidence that is now believed, under the same cause at every
+    /// attempt.
     package func recording(
         _ item: IntakeItem, _ proven: [ProvenEvidence], _ cause: Cause
     ) -> Wish<[IntakeResult]> {
@@ -150,15 +151,15 @@ extension Submissions {
 }
 
 extension Submission {
-    /// The stream that obeys its cause: the customer's, or that of the keeper of unclaimed purchases.
+    /// The stream that carries out its cause: the customer's, or that of the keeper of unclaimed purchases.
     func stream(in project: ProjectID, _ environment: Environment) -> Stream {
         Stream(
             project: project, environment: environment,
             customer: bearer.customer ?? keepers.first ?? .noCustomer)
     }
 
-    /// What came of each piece of evidence. A repetition has no items of its own: they follow from
-    /// what its twin did.
+    /// The result of each piece of evidence. A repetition has no items of its own: they follow from
+    /// what the first copy did.
     func outcomes(of outcome: Outcome) -> [ItemOutcome] {
         var items = outcome.items
         if items.isEmpty, let state = outcome.state.customer {

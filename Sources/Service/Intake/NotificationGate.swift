@@ -1,27 +1,27 @@
 package import Core
 import Synchronization
 
-/// Decides where a notification is looked at, and whether certificates are followed for it: strangers may
-/// send them, a signature costs ten times what a refusal costs, and certificates that were not followed
-/// before cost a hundred times that.
+/// Decides where a notification is judged, and whether its certificates are checked. Strangers may send
+/// notifications; a signature costs ten times as much as a refusal, and checking new certificates a
+/// hundred times as much again.
 package final class NotificationGate: Sendable {
-    /// One notification on its way in.
+    /// An incoming notification.
     package struct Entry: Sendable {
         fileprivate let client: String?
-        /// Whether it is judged together with honest work, and not in the strangers' room.
+        /// Whether it is judged with honest work instead of in the strangers' room.
         package let isTrusted: Bool
     }
 
     private let submissions: Submissions
     private let news: EvidenceKind
     private let signers = Mutex(Throttle(each: .newSigners, all: .allNewSigners))
-    /// Of addresses from where genuine ones came.
+    /// From addresses that have sent genuine ones.
     private let unproven = Mutex(Throttle(each: .unprovenNotifications))
     private let genuine = Mutex<Set<String>>([])
     /// How many such addresses are remembered.
     private static let limit = 10_000
 
-    /// Of what a store tells by itself.
+    /// For a store's own notifications.
     package init(_ submissions: Submissions, of news: EvidenceKind) {
         self.submissions = submissions
         self.news = news
@@ -29,9 +29,9 @@ package final class NotificationGate: Sendable {
 
     private var now: Instant { submissions.intake.ports.machineClock() }
 
-    /// Costs next to nothing, as the thread that serves connections asks. Whose signature it is tells
-    /// little: any stranger can copy a signer's certificates, and few can send from where genuine ones
-    /// come from. `client` is `nil` for one that came over no connection: then nothing is counted.
+    /// Costs next to nothing, because the thread that serves connections calls it. The signer proves
+    /// little: any stranger can copy a signer's certificates, but few can send from a genuine sender's
+    /// address. `client` is `nil` for a notification without a connection, which is not counted.
     package func enter(from client: String?) -> Entry {
         guard let client else { return Entry(client: nil, isTrusted: true) }
         let isTrusted =
@@ -40,7 +40,7 @@ package final class NotificationGate: Sendable {
         return Entry(client: client, isTrusted: isTrusted)
     }
 
-    /// The wish to record one when it is its turn.
+    /// A request to record a notification in its turn.
     package func recording(
         _ bytes: [UInt8], _ entry: Entry
     ) throws(NotificationError) -> Wish<NotificationAnswer> {
@@ -52,7 +52,7 @@ package final class NotificationGate: Sendable {
             noteGenuine(entry)
             return wish
         } catch {
-            // Its certificates were not followed.
+            // Its certificates were not checked.
             if isCounted, case .unreadable = error, let client = entry.client {
                 signers.withLock { $0.giveBack(client) }
             }
@@ -60,8 +60,8 @@ package final class NotificationGate: Sendable {
         }
     }
 
-    /// Whether it counts among those with new signers. It throws when there were too many of them, or when its
-    /// signer was refused lately.
+    /// Whether it counts as one with a new signer. Throws if there were too many of those, or if its signer
+    /// was recently refused.
     private func count(_ bare: RawEvidence, _ entry: Entry) throws(NotificationError) -> Bool {
         switch submissions.intake.standing(of: bare) {
         case .believed, .missing: return false
@@ -78,7 +78,7 @@ package final class NotificationGate: Sendable {
         guard let client = entry.client else { return }
         if entry.isTrusted { unproven.withLock { $0.giveBack(client) } }
         genuine.withLock { genuine in
-            // Stores send from few.
+            // Stores send from few addresses.
             if genuine.count >= NotificationGate.limit { genuine = [] }
             genuine.insert(client)
         }

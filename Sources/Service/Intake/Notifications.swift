@@ -1,32 +1,32 @@
 package import Core
 
-/// What came of a store's notification.
+/// The result of a store's notification.
 package enum NotificationAnswer: Hashable, Sendable {
-    /// It is kept, and so is what it tells, if any of it is new.
+    /// It is stored, and so are its facts if any are new.
     case kept(NotificationHead, Environment, isNew: Bool)
-    /// It is proven, and counts when our clock has come as far as the store's.
+    /// It is proven, and will count when our clock has reached the store's time.
     case queued(IntakeID)
 }
 
-/// Why a notification is not taken.
+/// Why a notification is not accepted.
 package enum NotificationError: Error, Hashable, Sendable {
-    /// It cannot be read, so that sending it again is of no use.
+    /// It is unreadable, so sending it again is useless.
     case unreadable(RefusedEvidence)
-    /// It is not proven to be the store's.
+    /// It is not proven to come from the store.
     case unproven(RefusedEvidence)
-    /// No project has the app, so far.
+    /// No project has the app yet.
     case unknownApp(AppID)
-    /// Too many with unknown signers came, from there or in all.
+    /// Too many with unknown signers came, from that address or in all.
     case throttled
     case fault(Fault)
 }
 
 extension Submissions {
-    /// The wish to record what a store reports by itself. The facts say whose it is, or the customer who
-    /// proves the purchase later.
+    /// A request to record a store's own notification. Its facts name the owner, or the purchase waits for
+    /// the customer who proves it.
     ///
-    /// Any stranger may call: so what costs least is looked at first. Who has no signature of the store is not told
-    /// whether the app is here.
+    /// Any stranger may call, so the cheapest checks come first. Without the store's signature, a caller does
+    /// not learn whether the app is here.
     package func recordingNotification(
         _ raw: RawEvidence
     ) throws(NotificationError) -> Wish<NotificationAnswer> {
@@ -56,7 +56,7 @@ extension Submissions {
         _ proven: ProvenEvidence, for project: ProjectID
     ) throws(NotificationError) -> Wish<NotificationAnswer> {
         guard let head = proven.notification else { throw .unproven(.noNotification) }
-        // One that names no purchase makes no event; the only news is that it is kept.
+        // A notification without a purchase makes no event; the only news is that it is stored.
         var isFirst = false
         if proven.facts == Facts() {
             isFirst = try !obtain(intake.archive.hasBelieved(proven.record.digest))
@@ -70,8 +70,8 @@ extension Submissions {
         }
     }
 
-    /// The command to record a notification that the store was asked for. One that tells nothing new is
-    /// not kept: the store may have signed it again, and it is here already.
+    /// The command to record a notification that the store was asked for. One without news is not
+    /// stored: the store may have signed it again, and it is here already.
     func replaying(
         _ proven: ProvenEvidence, for project: ProjectID
     ) throws(NotificationError) -> Command {
@@ -115,7 +115,7 @@ extension Submissions {
             return try intake.hold(raw, .notification, order: nil, heading: heading, of: project).id
         } catch {
             switch error {
-            // As much waits as may: the store keeps it and sends it again.
+            // The queue is full: the store keeps it and sends it again.
             case .refused: throw .fault(.busy)
             case .fault(let fault): throw .fault(fault)
             }
@@ -144,7 +144,7 @@ extension Submissions {
 }
 
 extension Actor {
-    /// The worker of the queue.
+    /// The queue's worker.
     package static let intake = Actor(prefix: "deed:", random: "intake")
 }
 
@@ -158,7 +158,7 @@ extension Secrets {
     /// and the newer signature then counts.
     fileprivate func cause(of head: NotificationHead, _ record: EvidenceRecord) -> Cause {
         let content = digest(record.digest).hexDigits.prefix(16)
-        // A store may write anything there one day; the log takes printable text of a bounded length.
+        // A store may one day write anything there; the log accepts printable text of a limited length.
         let isUsual = head.id.utf8.count <= 100 && (try? Identifier<Void>(head.id)) != nil
         let id = isUsual ? head.id : String(digest(Array(head.id.utf8)).hexDigits.prefix(32))
         return Cause(text: "notification:\(id)/\(content)", digest: record.digest)

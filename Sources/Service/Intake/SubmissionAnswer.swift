@@ -1,22 +1,22 @@
 package import Core
 
-/// What came of a submission, and what its customer has now.
+/// The result of a submission, and its customer's entitlements and balances.
 package struct SubmissionAnswer: Sendable {
     /// In the order of the evidence.
     package let items: [SubmittedItem]
-    /// The order that was named, as it is now.
+    /// The named order, in its present state.
     package let order: Order?
     package let entitlements: EntitlementsAnswer
     package let balances: Balances
-    /// Those of the sandbox, next to production's, if it counts for the customer.
+    /// The sandbox's balances, next to production's, if the sandbox counts for the customer.
     package let sandboxBalances: Balances?
 
-    /// Whether something is still to come of it.
+    /// Whether some of its evidence still waits.
     package var isPending: Bool {
         items.contains { if case .undecided = $0.result { true } else { false } }
     }
 
-    /// With the customer as the snapshots show it, and its sandbox where that counts.
+    /// With the customer from the snapshots, and its sandbox if that counts.
     init(
         items: [SubmittedItem], order: OrderID?, _ snapshots: [Stream: CustomerSnapshot],
         of stream: Stream, at instant: Instant
@@ -34,19 +34,19 @@ package struct SubmissionAnswer: Sendable {
     }
 }
 
-/// What came of one piece of evidence for one purchase.
+/// The result of one piece of evidence for one purchase.
 package struct SubmittedItem: Hashable, Sendable {
-    /// What cannot be judged yet waits in the queue, which tells later what came of it.
+    /// What cannot be judged yet waits in the queue, which later reports the result.
     package typealias Result = Judgement<ItemOutcome.Result, IntakeID>
 
-    /// The place of the piece of evidence in the submission.
+    /// The index of the evidence in the submission.
     package let index: Int
-    /// Where it was recorded, when that is not the environment that is answered.
+    /// The environment where it was recorded, if that is not the one being answered.
     package let otherEnvironment: Environment?
     package let purchase: PurchaseID?
     package let transaction: TransactionID?
     package let result: Result
-    /// The product that the catalog does not know, where that is so: then it brings nothing yet.
+    /// The product, if the catalog does not know it: then it brings nothing yet.
     package let unknownProduct: ProductKey?
 }
 

@@ -1,13 +1,13 @@
 package import Core
 
-/// Records what customers' back ends and the stores themselves hand in, once it is proven.
+/// Records what back ends and stores submit, once it is proven.
 package struct Submissions: Sendable {
-    /// How many transactions one piece of evidence may hold.
+    /// How many transactions one piece of evidence may contain.
     package static let transactionLimit = 5000
 
     package let intake: Intake
     package let apps: AppRing
-    /// Hears about each recorded purchase whose product the catalog does not know.
+    /// Called for each recorded purchase of a product that the catalog does not know.
     private let noticeUnknown: @Sendable (ProjectID, ProductKey) -> Void
 
     package init(
@@ -19,16 +19,15 @@ package struct Submissions: Sendable {
         self.noticeUnknown = noticeUnknown
     }
 
-    /// Reports products that the catalog does not know, if this very command recorded a
-    /// transaction of them that was not known.
+    /// Reports unknown products of which this command recorded a new transaction.
     func notice(_ outcome: Outcome, in project: ProjectID) {
         for item in outcome.items where item.result == .recorded {
             if let product = item.newUnknownProduct { noticeUnknown(project, product) }
         }
     }
 
-    /// The wish to record what the evidence states, for a customer. Nothing that is not proven is
-    /// part of it; what is made for the other environment is recorded there.
+    /// A customer's request to record what the evidence states. Unproven evidence is left out;
+    /// evidence of the other environment is recorded there.
     package func submitting(
         _ request: SubmissionRequest, for stream: Stream, by sender: Sender
     ) throws(CommandError) -> Wish<SubmissionAnswer> {
@@ -40,7 +39,7 @@ package struct Submissions: Sendable {
         let held = try obtain(unwritten(by: parts, around: stream))
         let cause = intake.ports.secrets.cause(of: sender, request, judged)
         let commands = parts.map { $0.command(by: sender.actor, cause: cause) }
-        // The request with all its bytes is released while it waits.
+        // The request with all its bytes is freed while it waits.
         return Wish(commands) {
             [now = intake.ports.now, order = request.order] results throws(CommandError) in
             var outcomes: [ItemOutcome] = []
@@ -57,9 +56,9 @@ package struct Submissions: Sendable {
         }
     }
 
-    /// What the answer is about and the commands do not write: where there is nothing to record for
-    /// the customer, and the customer's sandbox where that may count. Read before, so that no batch has
-    /// to wait for it when the commands are done.
+    /// What the answer covers and the commands do not write: a customer with nothing to record, and the
+    /// sandbox where it may count. Read before, so that no batch has to wait for it when the commands
+    /// are done.
     private func unwritten(
         by parts: [SubmissionPart], around stream: Stream
     ) throws(Fault) -> [Stream: CustomerSnapshot] {
@@ -76,7 +75,7 @@ package struct Submissions: Sendable {
         return snapshots
     }
 
-    /// Without a project it is of no app that counts.
+    /// Without a project, the evidence belongs to no valid app.
     func prove(
         _ piece: RawEvidence, of project: ProjectID?
     ) throws(RefusedEvidence) -> ProvenEvidence {
@@ -88,14 +87,14 @@ package struct Submissions: Sendable {
     }
 }
 
-/// What a customer's back end hands in together.
+/// Evidence that a customer's back end submits together.
 package struct SubmissionRequest: Sendable {
     package static let signedTransactionLimit = 100
 
-    /// In the order in which they are answered.
+    /// In the order of the results.
     package let pieces: [RawEvidence]
     package let isRestore: Bool
-    /// The customer's order that this fulfils, for evidence that cannot name it itself.
+    /// The customer's order that this fulfils, for evidence that cannot name it.
     package let order: OrderID?
 
     package init(_ pieces: [RawEvidence], isRestore: Bool, order: OrderID?) {
@@ -105,13 +104,13 @@ package struct SubmissionRequest: Sendable {
     }
 }
 
-/// What a request wants recorded in one environment.
+/// The part of a request that concerns one environment.
 private struct SubmissionPart: Sendable {
     let stream: Stream
     let submission: Submission
     private let evidence: [EvidenceRecord]
 
-    /// `nil` when the request wants nothing of that environment.
+    /// `nil` if nothing in the request concerns that environment.
     init?(
         _ judged: [JudgedPiece], _ request: SubmissionRequest, in stream: Stream, order: OrderID?
     ) {
@@ -139,7 +138,7 @@ private struct SubmissionPart: Sendable {
 }
 
 extension Command {
-    /// The command to record a submission, resting on one piece of evidence for each of its items.
+    /// The command to record a submission, with one piece of evidence for each of its items.
     init(
         _ submission: Submission, in stream: Stream, on evidence: [EvidenceRecord],
         by actor: Actor, cause: Cause
@@ -164,8 +163,7 @@ extension CustomerSnapshot {
 }
 
 extension Secrets {
-    /// The sender's key, else a cause that tells what the events rest on and that no other
-    /// submission has.
+    /// The sender's key, or else a unique cause that names the evidence behind the events.
     fileprivate func cause(
         of sender: Sender, _ request: SubmissionRequest, _ judged: [JudgedPiece]
     ) -> Cause {
@@ -175,7 +173,7 @@ extension Secrets {
                 of: sender, request.isRestore ? "restore" : "submit",
                 [request.order?.text] + request.pieces.map { digest($0.bytes).hexDigits })
         }
-        // No other request can come under this cause, so nothing need tell the two apart.
+        // No other request can have this cause, so the two need no distinction.
         let text = "evidence:\(proven.record.digest.hexDigits)/\(randomText(bytes: 8))"
         return Cause(text: text, digest: digest(Array(text.utf8)))
     }

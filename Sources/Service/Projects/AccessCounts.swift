@@ -1,8 +1,8 @@
 package import Core
 
-/// How many customers gain something, or lose something.
+/// How many customers gain or lose something.
 package struct AccessTally: Hashable, Sendable {
-    /// Those who gain or lose at least one entitlement.
+    /// Customers who gain or lose at least one entitlement.
     package private(set) var customers = 0
     package private(set) var byEntitlement: [EntitlementID: Int] = [:]
 
@@ -15,11 +15,11 @@ package struct AccessTally: Hashable, Sendable {
     }
 }
 
-/// Who gains and who loses access at one instant when one catalog takes the place of another.
+/// Who gains and loses access at the instant at which one catalog replaces another.
 package struct AccessCounts: Hashable, Sendable {
     package static let listLimit = 1000
 
-    /// One of the customers concerned.
+    /// An affected customer.
     package struct Concerned: Hashable, Sendable {
         package let stream: Stream
         package let change: AccessChange
@@ -27,18 +27,18 @@ package struct AccessCounts: Hashable, Sendable {
 
     package private(set) var gains: [Environment: AccessTally] = [:]
     package private(set) var losses: [Environment: AccessTally] = [:]
-    /// The first of those concerned, `listLimit` at most.
+    /// The first affected customers, at most `listLimit`.
     package private(set) var concerned: [Concerned] = []
-    /// Whether more are concerned than are listed; the tallies are of all.
+    /// Whether more customers are affected than are listed; the tallies cover all.
     package private(set) var hasMore = false
-    /// How many purchases of customers wait for each product that is new.
+    /// How many purchases of customers wait for each new product.
     package private(set) var waiting: [ProductKey: Int] = [:]
-    /// Customers whose events cannot be read: they are in none of these counts.
+    /// Customers with unreadable events, who are in none of these counts.
     package internal(set) var unread = 0
 
     package init() {}
 
-    /// The same in order of product.
+    /// The same, in order of product.
     package var waitingInOrder: [(product: ProductKey, purchases: Int)] {
         waiting.sorted { $0.key < $1.key }.map { ($0.key, $0.value) }
     }
@@ -70,8 +70,8 @@ package struct AccessCounts: Hashable, Sendable {
 }
 
 extension Catalogs {
-    /// Who gains and who loses access now by the step, from the states of all customers of the
-    /// project. `report` gets how many were looked at so far.
+    /// Who gains and loses access now by the step, from the states of all customers of the project.
+    /// `report` gets how many have been read so far.
     package func accessCounts(
         of step: CatalogStep, in project: ProjectID, report: (Int) -> Void = { _ in }
     ) throws(CommandError) -> AccessCounts {

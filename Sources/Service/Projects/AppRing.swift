@@ -1,10 +1,10 @@
 package import Core
 
-/// The apps of all projects in memory: evidence names an app, and the store's news name no project.
+/// The apps of all projects in memory: evidence names an app, and a store's news names no project.
 ///
-/// The instance's own changes arrive before they are answered. Another instance may have changed an app a moment
-/// ago: when an app is missing, or differs from what evidence says, all are read again, a limited number of times
-/// per second.
+/// The instance's own changes take effect before they are answered. Another instance may have changed an app
+/// a moment ago: if an app is missing, or differs from what evidence says, all apps are read again, a limited
+/// number of times per second.
 package final class AppRing: Sendable {
     private struct Listed {
         var apps: [AppKey: ListedApp] = [:]
@@ -23,24 +23,24 @@ package final class AppRing: Sendable {
         }
     }
 
-    /// The app, and which project has it; `nil` when none does.
+    /// The app with its project; `nil` if no project has it.
     func find(_ app: AppKey) throws(Fault) -> ListedApp? {
         try listed.find(at: ports.machineClock()) { $0.apps[app] }
     }
 
-    /// Reads every app again, unless that happened too often lately.
+    /// Reads every app again, unless that happened too often recently.
     func refresh() throws(Fault) { try listed.refresh(at: ports.machineClock()) }
 
-    /// Takes in a change that this instance just made, before the change is answered. What cannot be read
-    /// now is read when the database is next looked at; the change itself is durable.
+    /// Learns a change that this instance just made, before the change is answered. If reading fails now,
+    /// the next look at the database does it; the change itself is durable.
     package func learnChange() { try? reload() }
 
-    /// The apps of the project, as far as they are known in memory.
+    /// The apps of the project that memory knows.
     func apps(of project: ProjectID) -> [ListedApp] {
         listed.known { $0.projects[project] }?.found ?? []
     }
 
-    /// The app, as far as it is known in memory.
+    /// The app, if memory knows it.
     func known(_ app: AppKey) -> ListedApp? { listed.known { $0.apps[app] }?.found }
 
     /// Reads every app.

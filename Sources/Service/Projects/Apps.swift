@@ -1,6 +1,6 @@
 package import Core
 
-/// What came of setting or removing an app.
+/// The result of setting or removing an app.
 package struct AppAnswer: Hashable, Sendable {
     package let project: ProjectID
     package let key: AppKey
@@ -9,20 +9,21 @@ package struct AppAnswer: Hashable, Sendable {
     package let credentials: CredentialsStatus?
 }
 
-/// The apps of projects, and what they show their stores.
+/// The apps of projects, and their credentials for stores.
 package struct Apps: Sendable {
     let credentials: any CredentialKeeper
     let secrets: Secrets
     let now: @Sendable () -> Instant
 
-    /// The wish to add an app to a project or to change it, and what it shows the store.
+    /// A request to add an app to a project or to change it, together with its credentials.
     package func setting(
         _ key: AppKey, _ change: AppChange, _ credentials: CredentialsChange = CredentialsChange(),
         of project: ProjectID, as setter: AppSetter, by sender: Sender
     ) -> Wish<AppAnswer> {
         let name = StoreApp(project: project, key: key)
         return .look { () throws(CommandError) in
-            // The sender would take it for the real store, and hand in what opens that.
+            // The sender would take it for the real store, and hand over the real store's
+            // credentials.
             if setter == .key, credentials.holdsSecret,
                 let address = try obtain(self.credentials.statuses(of: project))[key]?.address
             {
@@ -39,8 +40,8 @@ package struct Apps: Sendable {
         }
     }
 
-    /// What an app that was set shows the store then. It comes behind the app's event: what is kept for an
-    /// app that there is not would wait for one.
+    /// Changes an app's credentials. They come after the app's event: credentials stored for a missing app
+    /// would wait for one.
     private func show(
         _ change: CredentialsChange, _ write: CredentialsWrite?, of app: StoreApp, by actor: Actor
     ) throws(CommandError) -> CredentialsStatus? {
@@ -48,7 +49,7 @@ package struct Apps: Sendable {
             if !change.isEmpty {
                 return try credentials.change(app, change, at: write, by: actor, now: now())
             }
-            // Nothing is left of an app that was removed when it is set again.
+            // When a removed app is set again, nothing is left of its past.
             try obtain(credentials.forget(app, before: write.appSince))
         }
         return try obtain(credentials.statuses(of: app.project))[app.key]
@@ -57,7 +58,7 @@ package struct Apps: Sendable {
     /// An app that was set.
     private struct SetApp: Sendable {
         let app: App
-        /// `nil` where the app was removed since an earlier twin of the wish set it.
+        /// `nil` if the app was removed since an earlier copy of the request set it.
         let write: CredentialsWrite?
     }
 
@@ -69,7 +70,7 @@ package struct Apps: Sendable {
             of: sender, "set_app",
             [key.store.rawValue, key.id.text] + change.arguments
                 + (credentials.map { [secrets.digest($0).hexDigits] } ?? []))
-        // Without an event in the log, a repetition could not be told from a new wish.
+        // Without an event in the log, a repetition would look like a new request.
         let isRemembered = credentials != nil && sender.idempotencyKey != nil
         let command = Command.project(project, actor: sender.actor, cause: cause) {
             state, _ throws(Refusal) in
@@ -83,7 +84,7 @@ package struct Apps: Sendable {
         }
     }
 
-    /// The wish to take an app out of a project.
+    /// A request to remove an app from a project.
     package func removing(
         _ key: AppKey, of project: ProjectID, by sender: Sender
     ) -> Wish<AppAnswer> {
@@ -93,15 +94,15 @@ package struct Apps: Sendable {
             try state.remove(key)
         }
         return Wish(command) { $0.ownVersion }.thenLooking { version throws(CommandError) in
-            // Not those of an app that was set again since.
+            // Not the credentials of an app that was set again since.
             try obtain(
                 credentials.forget(StoreApp(project: project, key: key), before: version))
             return AppAnswer(project: project, key: key, app: nil, credentials: nil)
         }
     }
 
-    /// The operator's wish to let keys of a project add an app, or any, or to take that back; the answer
-    /// has all that they may add then.
+    /// The operator's request to let keys of a project add an app, or any app, or to withdraw that; the
+    /// answer lists all that they may add afterwards.
     package func allowing(
         _ allowance: AppAllowance, isTakenBack: Bool = false, in project: ProjectID,
         by sender: Sender
@@ -124,10 +125,10 @@ package struct Apps: Sendable {
 }
 
 extension Outcome {
-    /// The version of the stream with which all of it was there.
+    /// The version of the stream that includes all of it.
     fileprivate var ownVersion: Int64 { events.last?.version ?? state.version }
 
-    /// Tells whether credentials that come with an app are older than the kept ones.
+    /// Decides whether credentials that come with an app are older than the stored ones.
     fileprivate func write(to key: AppKey) -> CredentialsWrite? {
         guard let since = state.project?.versionOfArrival(of: key), since <= ownVersion
         else { return nil }

@@ -1,18 +1,18 @@
 package import Core
 
-/// A project's catalog and which one it is.
+/// A project's catalog with its version.
 package struct CatalogAnswer: Hashable, Sendable {
     package let catalog: Catalog
     /// 0 before the first catalog.
     package let version: Int64
 }
 
-/// The wish to put a catalog in place of the project's.
+/// A request to replace the project's catalog.
 package struct CatalogProposal: Sendable {
     package let catalog: Catalog
-    /// The canonical form, which identifies a repeated wish.
+    /// The canonical form, which identifies a repeated request.
     package let text: String
-    /// The version that may be replaced; `nil`: whichever there is.
+    /// The version that may be replaced; `nil` for any.
     package let basis: Int64?
 
     package init(catalog: Catalog, text: String, basis: Int64?) {
@@ -22,12 +22,12 @@ package struct CatalogProposal: Sendable {
     }
 }
 
-/// What a proposed catalog changes, or has changed.
+/// What a proposed catalog changes or has changed.
 package struct CatalogStep: Hashable, Sendable {
-    /// The version that the project has.
+    /// The project's version.
     package let version: Int64
     package let changes: [CatalogChange]
-    /// The catalog that is replaced.
+    /// The replaced catalog.
     package let old: Catalog
     package let new: Catalog
     package let isApplied: Bool
@@ -41,14 +41,14 @@ package struct CatalogStep: Hashable, Sendable {
     }
 }
 
-/// What projects sell, and what changing that does.
+/// What projects sell, and the effects of a change.
 package struct Catalogs: Sendable {
     let ledger: any EventLog
     let directory: any Directory
     let secrets: Secrets
     let now: @Sendable () -> Instant
 
-    /// What the project sells now.
+    /// The project's present catalog.
     package func catalog(of project: ProjectID) throws(CommandError) -> CatalogAnswer {
         let state = try ledger.existing(project)
         return CatalogAnswer(catalog: state.catalog, version: state.catalogVersion)
@@ -67,7 +67,7 @@ package struct Catalogs: Sendable {
             isApplied: false)
     }
 
-    /// The wish to put the proposed catalog in place of the project's, unless they are the same.
+    /// A request to replace the project's catalog with the proposal, unless they are equal.
     package func applying(
         _ proposal: CatalogProposal, to project: ProjectID, by sender: Sender
     ) -> Wish<CatalogStep> {
@@ -99,7 +99,7 @@ package struct Catalogs: Sendable {
             version: changed.version, from: old, to: changed.catalog, isApplied: true)
     }
 
-    /// The catalog that a version took the place of: for a repetition, and for one of two admins.
+    /// The catalog that a version replaced: for a repetition, and for one of two admins.
     private func catalog(
         before version: Int64, of project: ProjectID
     ) throws(CommandError) -> Catalog {

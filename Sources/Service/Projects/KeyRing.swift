@@ -1,9 +1,9 @@
 package import Core
 
-/// The keys that open projects, looked up by digest in memory.
+/// The keys to projects, looked up by digest in memory.
 ///
-/// A missing key may have been made a moment ago: the ring is read again, but only a few
-/// times a second, so that unknown keys cannot be used to load the database.
+/// A missing key may be brand-new: the ring is read again, but only a few times a second, so that
+/// unknown keys cannot be used to load the database.
 package final class KeyRing: Sendable {
     private let keys: Refreshing<[[UInt8]: LiveKey]>
     private let ports: Ports
@@ -15,10 +15,10 @@ package final class KeyRing: Sendable {
         }
     }
 
-    /// By what a key is known.
+    /// The digest that identifies a key.
     package func digest(of text: String) -> [UInt8] { ports.secrets.digest(Array(text.utf8)) }
 
-    /// The key with this digest, after a look into the database when it is not known in memory.
+    /// The key with this digest; looks in the database if memory does not know it.
     package func find(_ digest: [UInt8]) throws(Fault) -> LiveKey? {
         try keys.find(at: ports.machineClock()) { $0[digest] }
     }
@@ -26,7 +26,7 @@ package final class KeyRing: Sendable {
     /// How often the ring was read.
     package var edition: Int { keys.edition }
 
-    /// The key with this digest as far as memory knows it, and the edition of that memory.
+    /// The key with this digest if memory knows it, and the edition of that memory.
     package func known(_ digest: [UInt8]) -> (key: LiveKey, edition: Int)? {
         keys.known { $0[digest] }.map { ($0.found, $0.edition) }
     }

@@ -1,6 +1,6 @@
 package import Core
 
-/// A key just made: the only time that its text is known.
+/// A newly made key: the only time that its text is known.
 package struct NewKey: Hashable, Sendable {
     package let text: String
     package let key: KeyID
@@ -8,13 +8,13 @@ package struct NewKey: Hashable, Sendable {
     package let name: String
 }
 
-/// Projects and the keys that open them.
+/// Projects and their keys.
 package struct Projects: Sendable {
     let ledger: any EventLog
     let credentials: any CredentialKeeper
     let secrets: Secrets
 
-    /// The wish to create a project.
+    /// A request to create a project.
     package func creating(_ project: ProjectID, by sender: Sender) -> Wish<Void> {
         let cause = secrets.cause(of: sender, "create_project", [project.text])
         let command = Command.project(project, actor: sender.actor, cause: cause) {
@@ -24,12 +24,12 @@ package struct Projects: Sendable {
         return Wish(command) { _ in }
     }
 
-    /// The text of a key that is still to be made, for who keeps it before it opens anything.
+    /// The text of a key to be made, for a caller who stores it before the key works.
     package func newKeyText(_ role: Role) -> String {
         "deed_\(role.rawValue)_\(secrets.randomText(bytes: 25))"
     }
 
-    /// The wish for a key to a project, of that text where one is given. Only its digest is kept.
+    /// A request for a key to a project, with that text if one is given. Only its digest is stored.
     package func creatingKey(
         _ role: Role, text: String? = nil, name: String, of project: ProjectID, by sender: Sender
     ) -> Wish<NewKey> {
@@ -46,7 +46,7 @@ package struct Projects: Sendable {
         }
     }
 
-    /// The wish to make a key useless.
+    /// A request to disable a key.
     package func revokingKey(
         _ key: KeyID, of project: ProjectID, by sender: Sender
     ) -> Wish<Key> {
@@ -68,7 +68,7 @@ package struct Projects: Sendable {
         try ledger.existing(project).keys
     }
 
-    /// The key of that text, revoked or not; `nil` where the project never had one.
+    /// The key with that text, revoked or not; `nil` if the project never had it.
     package func key(_ text: String, in project: ProjectState) -> Key? {
         let digest = digest(of: text)
         return project.keys.first { $0.created.digest == digest }
@@ -80,7 +80,7 @@ package struct Projects: Sendable {
 }
 
 extension EventLog {
-    /// The project now; throws unless there is one.
+    /// The project now; throws if it does not exist.
     package func existing(_ project: ProjectID) throws(CommandError) -> ProjectState {
         let found = try obtain(self.project(project))
         guard found.exists else { throw .refused(.projectUnknown(project)) }

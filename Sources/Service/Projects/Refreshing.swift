@@ -1,9 +1,9 @@
 import Core
 import Synchronization
 
-/// What is kept in memory of a list in the database. It is read again for callers who miss something in it:
-/// one read at a time, a limited number per second, and none right after one that failed. What strangers can
-/// ask for must neither load the database nor hold up other callers.
+/// A list from the database, kept in memory. It is read again for callers who miss something in it: one read
+/// at a time, a limited number per second, and none right after a failed one. Strangers' requests must
+/// neither load the database nor hold up other callers.
 final class Refreshing<Kept: Sendable>: Sendable {
     private static var pauseAfterFault: Int64 { 500 }
 
@@ -13,7 +13,7 @@ final class Refreshing<Kept: Sendable>: Sendable {
     }
     private let kept: Mutex<Kept>
     private let reads = Atomic(0)
-    /// Held while the list is read: of two reads the later one is kept.
+    /// Held while the list is read, so that the later of two reads is kept.
     private let reading = Mutex(Limits())
     private let read: @Sendable () throws(Fault) -> Kept
 
@@ -25,13 +25,13 @@ final class Refreshing<Kept: Sendable>: Sendable {
     /// How often the list was read.
     var edition: Int { reads.load(ordering: .acquiring) }
 
-    /// What memory has, and in which edition.
+    /// The entry in memory, and its edition.
     func known<Found: Sendable>(_ find: (Kept) -> Found?) -> (found: Found, edition: Int)? {
         kept.withLock { kept in find(kept).map { ($0, reads.load(ordering: .relaxed)) } }
     }
 
-    /// What `find` gives, after a look into the database when it gives nothing at first. Callers who miss
-    /// something at the same time wait for the first one's read, and share its fault.
+    /// The result of `find`, after a look in the database if it returns nothing at first. Callers who
+    /// miss something at the same time wait for the first one's read, and share its fault.
     func find<Found: Sendable>(
         at now: Instant, _ find: (Kept) -> Found?
     ) throws(Fault) -> Found? {
@@ -56,7 +56,7 @@ final class Refreshing<Kept: Sendable>: Sendable {
         }
     }
 
-    /// Reads the list again, unless that happened too often lately.
+    /// Reads the list again, unless that happened too often recently.
     func refresh(at now: Instant) throws(Fault) {
         _ = try find(at: now) { _ -> Int? in nil }
     }

@@ -1,13 +1,14 @@
 package import Core
 
-/// What a project has decided, and its apps.
+/// A project's settings and its apps.
 package struct SettingsAnswer: Hashable, Sendable {
     package let project: ProjectID
     package let settings: ProjectSettings
     package let apps: [App]
-    /// What keys of the project may add.
+    /// The apps that keys of the project may add.
     package let allowances: AppAllowances
-    /// Which credentials each app shows the store, without their secrets. Apps without credentials are left out.
+    /// Which credentials each app has for the store, without their secrets. Apps without credentials are left
+    /// out.
     package let credentials: [AppKey: CredentialsStatus]
 }
 
@@ -20,7 +21,7 @@ extension Projects {
         )
     }
 
-    /// The wish to change what a project has decided; the answer has the settings that came of it.
+    /// A request to change a project's settings; the answer has the resulting settings.
     package func changing(
         _ change: SettingsChange, of project: ProjectID, by sender: Sender,
         allowingUnknown: Bool = false
@@ -44,7 +45,7 @@ extension Projects {
 }
 
 extension SettingsChange {
-    /// What tells one wish from another; "none" is what a missing rule for restoring is set to.
+    /// The values that distinguish requests; "none" stands for a removed rule for restoring.
     fileprivate var arguments: [String?] {
         var arguments = [
             transfer?.rawValue, restore.map { $0?.rawValue ?? "none" }, coolDown?.text,

@@ -1,7 +1,7 @@
 package import Core
 
-/// What a store has of all purchases of a customer, asked for where that is not known to be read: after an
-/// answer that was none, and in rounds of everyone.
+/// The store's history of all purchases of a customer, requested if it is not known to be read: after an
+/// inquiry without an answer, and in rounds of everyone.
 extension StoreRound {
     private static let historyPage = 200
 
@@ -12,7 +12,7 @@ extension StoreRound {
         }
     }
 
-    /// A rehearsal asks for nothing: it counts.
+    /// A rehearsal only counts, and requests nothing.
     private func tellWhatIsAhead(of app: App, _ name: StoreApp) throws(CommandError) {
         let round = try obtain(port.books.historyRound(of: name))
         let isOfAll = round?.isFilled != true || plan.asksEveryHistory
@@ -28,7 +28,7 @@ extension StoreRound {
         self.ahead = WorkAhead(
             customers: others.customers + ahead.all,
             milliseconds: others.milliseconds + ahead.milliseconds(at: profile(of: app)))
-        // The first word about it is the estimate.
+        // The estimate comes first.
         count { _ in }
         tellEstimate(ahead, of: app)
         if round.isSlow, ahead.missing == 0 { limitCalls(of: app, to: slowCalls) }
@@ -63,18 +63,18 @@ extension StoreRound {
         tellRest(left, after: round, of: app)
     }
 
-    /// The round that is under way, or a new one where one is wanted or there was none.
+    /// The round under way, or a new one if one is wanted or there was none.
     private func round(of name: StoreApp) throws(CommandError) -> HistoryRound {
         let known = try obtain(port.books.historyRound(of: name))
         var round = known ?? HistoryRound(isSlow: true, wasWhole: false)
         if round.isFilled {
             if !plan.asksEveryHistory { return round }
             let ahead = try obtain(port.books.countHistories(of: name, asFilled: false))
-            // One that was asked for goes on while some of its questions were not asked yet.
+            // A requested round continues while some of its questions are still to be asked.
             if !round.isSlow, ahead.all > ahead.missing { return round }
         }
         round.isSlow = !plan.asksEveryHistory
-        // Questions may be made twice, and none is forgotten where this ends early.
+        // If this ends early, some questions are made twice and none is forgotten.
         round.isFilled = false
         try obtain(port.books.keep(round, of: name))
         try obtain(port.books.fillHistoryQuestions(of: name, in: nil, because: nil))
@@ -91,7 +91,7 @@ extension StoreRound {
                 + "\(ahead.milliseconds(at: profile(of: app)) / 60_000 + 1) min.", of: app)
     }
 
-    /// What is known to be missing, or was never read whole, is no sound end of a run.
+    /// A run is not sound while something is known to be missing or was never read completely.
     private func tellRest(_ left: HistoryCount, after round: HistoryRound, of app: App) {
         if left.all == 0 { return }
         let sentence =
@@ -104,7 +104,7 @@ extension StoreRound {
         }
     }
 
-    /// The same for a run that does not ask for histories.
+    /// The same for a run without the step for histories.
     func tellMissing(of apps: [App]) throws(CommandError) {
         if plan.steps.contains(.history) { return }
         for app in apps {
@@ -118,7 +118,7 @@ extension StoreRound {
         }
     }
 
-    /// Notes that something is missing of a purchase, so that its whole history is asked for until the store
+    /// Notes that something of a purchase is missing, so that its whole history is requested until the store
     /// has answered.
     func keepMissing(
         _ place: StorePurchase, of customer: CustomerID, newestAt: Instant?,
@@ -143,7 +143,8 @@ extension StoreRound {
         }
     }
 
-    /// Asks for all that one customer bought. Several accounts of the store may belong to one.
+    /// Asks for everything that one customer bought. Several accounts of the store may belong to
+    /// one customer.
     private func askForWhole(
         _ question: HistoryQuestion, _ app: App, _ unknown: inout UnknownPurchases
     ) throws(StoreQuestionError) {
@@ -161,7 +162,7 @@ extension StoreRound {
                 told.formUnion(answer.told)
                 isNew = isNew || answer.isNew
             } catch {
-                // Where something is known to be missing, that is no answer.
+                // If something is known to be missing, that is no answer.
                 if case .trouble(let trouble) = error, question.obstacle == nil,
                     trouble.meaning == .purchaseUnknown
                 {
@@ -182,8 +183,7 @@ extension StoreRound {
         if isNew { count { ($0.found, $0.mended) = ($0.found + 1, $0.mended + 1) } }
     }
 
-    /// The purchase that is asked about, and all others that its customer has of the app. What Xcode sold no
-    /// store knows.
+    /// The purchase in question, and all others of its customer in the app. No store knows what Xcode sold.
     private func purchases(
         _ question: HistoryQuestion, of app: App
     ) throws(Fault) -> [PurchaseID] {
@@ -214,10 +214,10 @@ extension StoreRound {
 }
 
 extension HistoryCount {
-    /// How long a call takes mostly, in milliseconds.
+    /// The usual duration of a call, in milliseconds.
     private static let usualCall: Int64 = 150
 
-    /// How long it takes to ask for all of them, one call for each, within the store's limits.
+    /// How long it takes to ask for all of them, one call each, within the store's limits.
     package func milliseconds(at store: (any StoreProfile)?) -> Int64 {
         ofEnvironment.reduce(0) { sum, one in
             let allowed = store?.historyPause(in: one.key) ?? 0

@@ -1,14 +1,14 @@
 import Core
 
-/// What the store told an app's server since it was read last, recorded as if it came now.
+/// Records what the store has sent to an app's server since it was last read, as if it came now.
 extension StoreRound {
     private static let window: Int64 = 86_400_000
-    /// A window with more pages is read in halves, down to this length.
+    /// A time window with too many pages is read in halves, down to this length.
     private static let shortestWindow: Int64 = 60_000
     private static let pageLimit = 500
-    /// Stores list late what they sent late.
+    /// Stores list notifications late if they sent them late.
     private static let overlap: Int64 = 2 * 86_400_000
-    /// A store counts how far back a question reaches from when it comes, and by its own clock.
+    /// A store counts how far back a question reaches from its arrival, and by its own clock.
     private static let margin: Int64 = 3_600_000
 
     func readNotifications(of app: App) throws(StoreQuestionError) {
@@ -18,7 +18,7 @@ extension StoreRound {
             do throws(StoreQuestionError) {
                 let answering = try readNotifications(of: app, in: environment)
                 isRead = true
-                // A store that stands in for the real one is always the sandbox.
+                // A store that replaces the real one is always the sandbox.
                 if let answering, answering != environment { break }
             } catch {
                 guard case .trouble(.unauthorized) = error else { throw error }
@@ -30,8 +30,8 @@ extension StoreRound {
         }
     }
 
-    /// Production does not know an app that was never released: it rejects the app's key. What was read once
-    /// was released.
+    /// Production does not know an app that was never released, and rejects its key. An app that was read
+    /// once was released.
     private func judgeRefusal(
         by environment: Environment, of app: App, isOtherRead: Bool
     ) throws(StoreQuestionError) {
@@ -43,7 +43,8 @@ extension StoreRound {
                 + "right for production of an app that was never released.", of: app)
     }
 
-    /// Reads window by window, so that a run that is cut short is gone on with; gives who answered.
+    /// Reads window by window, so that a run that is cut short can continue; returns which
+    /// environment answered.
     private func readNotifications(
         of app: App, in environment: Environment
     ) throws(StoreQuestionError) -> Environment? {
@@ -53,11 +54,11 @@ extension StoreRound {
         let reach = profile(of: app)?.newsReach(in: environment) ?? 0
         let earliest = now.advanced(byMilliseconds: StoreRound.margin - reach)
         var start = max(earliest, mark?.advanced(byMilliseconds: -StoreRound.overlap) ?? earliest)
-        // Where the store keeps less than it says, less is asked for, step by step.
+        // If the store keeps less than it claims, the range is shortened step by step.
         var step = StoreRound.margin
         var isBegun = false
         var length = StoreRound.window
-        // Up to there, a part may have been read within a window that was given up.
+        // Up to there, some may have been read in a window that was given up.
         var crowdedUntil = start
         var answering: Environment?
         var known = Set<String>()
@@ -70,7 +71,7 @@ extension StoreRound {
             do throws(StoreQuestionError) {
                 try readPatiently(&window, of: app, name, environment)
             } catch {
-                // Of what lies behind a window that was read, the store has all: that answer is none.
+                // The store has everything after a window that was read, so that answer is wrong.
                 guard error.isTooFarBack, !isBegun, end < now else { throw error }
                 start = start.advanced(byMilliseconds: step)
                 step = min(2 * step, StoreRound.window)
@@ -82,7 +83,7 @@ extension StoreRound {
                 try replace(from: mark, until: start, name, environment, window.answering)
             }
             isBegun = true
-            // What is not proven is read again the next time, with all behind it.
+            // Unproven notifications are read again the next time, with everything after them.
             isUnbroken = isUnbroken && window.isWhole
             switch window.end {
             case .outOfCalls:
@@ -112,7 +113,7 @@ extension StoreRound {
         return answering
     }
 
-    /// Notes a time of which the pages do not end, so that what was told behind it is read; after some in a row the
+    /// Notes a time whose pages do not end, so that later notifications are read; after several in a row the
     /// store's part ends.
     private func passOverEndless(_ count: inout Int, of app: App) throws(StoreQuestionError) {
         count += 1
@@ -121,8 +122,8 @@ extension StoreRound {
         note(trouble, of: app)
     }
 
-    /// Reads a window, and again where some of it is not believed. Notes what cannot be read where what comes
-    /// behind may be.
+    /// Reads a window, and again if part of it is not believed. Notes what is unreadable if later windows may
+    /// be readable.
     private func readPatiently(
         _ window: inout Window, of app: App, _ name: StoreApp, _ environment: Environment
     ) throws(StoreQuestionError) {
@@ -147,8 +148,9 @@ extension StoreRound {
         window.isWhole = window.isWhole && window.unproven.isEmpty
     }
 
-    /// What was told since the mark is known to be missing: the history of every customer in the environment that
-    /// answers is asked for instead, of both where none has. The mark moves on, so that this happens once.
+    /// Notifications since the mark are known to be missing: instead, the history of every customer is
+    /// requested in the environment that answers, or in both if none has. The mark moves on, so that this
+    /// happens once.
     private func replace(
         from mark: Instant?, until start: Instant, _ app: StoreApp, _ environment: Environment,
         _ answering: Environment?
@@ -161,7 +163,7 @@ extension StoreRound {
         try asking(port.books.markNotifications(of: app, in: environment, until: start))
     }
 
-    /// Says what the store no longer tells.
+    /// Reports what the store no longer lists.
     private func tellUnread(from first: Instant, until start: Instant, of app: App) {
         if start <= first { return }
         remark(
@@ -174,22 +176,22 @@ extension StoreRound {
     /// Notifications that were sent between two instants.
     private struct Window {
         let filter: NotificationFilter
-        /// Those of the window before, which may end with what this one begins with, and of longer windows that
-        /// were given up.
+        /// The notifications of the previous window, which may overlap with this one, and of longer windows
+        /// that were given up.
         let known: Set<String>
-        /// Whether none before it was read: the store may keep less than was asked for.
+        /// Whether no earlier window was read: the store may keep less than was requested.
         let isFirst: Bool
         var seen = Set<String>()
         var pages = 0
-        /// Whether all of them were read, and recorded where they tell something new.
+        /// Whether all of them were read, and recorded if they contain news.
         var isWhole = true
         /// Why some of them are not believed.
         var unproven: [StoreTrouble] = []
-        /// Who answered, if the store was asked.
+        /// Which environment answered, if the store was asked.
         var answering: Environment?
         var end = End.reached
 
-        /// Up to where it was read.
+        /// How far it was read.
         enum End { case reached, tooManyPages, outOfCalls }
     }
 

@@ -1,11 +1,11 @@
 import Core
 
-/// Subscriptions about which the store should have said something, asked about one by one.
+/// Asks one by one about subscriptions whose news is overdue.
 extension StoreRound {
     private static let page = 200
-    /// The number of purchases that a rehearsal remembers. It may count those beyond it twice.
+    /// How many purchases a rehearsal remembers. It may count further ones twice.
     private static let learningLimit = 200_000
-    /// How long a purchase that the store does not know is left alone.
+    /// How long to leave alone a purchase that the store does not know.
     private static let rest: Int64 = 7 * 86_400_000
 
     func askAboutSubscriptions(of apps: [App]) throws(CommandError) {
@@ -48,7 +48,7 @@ extension StoreRound {
         }
     }
 
-    /// Asks about purchases that are due. One answer may cover several of them.
+    /// Asks about due purchases. One answer may cover several of them.
     private func ask(
         about purchases: [Asked], at now: Instant, _ askable: inout [AppKey: App],
         _ unknown: inout UnknownPurchases
@@ -79,7 +79,7 @@ extension StoreRound {
         }
     }
 
-    /// Takes in what a rehearsal read and a run would have recorded.
+    /// Remembers what a rehearsal read and a run would have recorded.
     func learn(_ facts: [Facts], of app: App, in environment: Environment) {
         let name = StoreApp(project: project, key: app.key)
         for facts in facts {
@@ -92,7 +92,7 @@ extension StoreRound {
         }
     }
 
-    /// Those about which a run would ask and that no customer has so far.
+    /// The remembered purchases without a customer about which a run would ask.
     private func learnedPurchases(at now: Instant) -> [(StorePurchase, Purchase)] {
         learned.map { ($0, Purchase($0.purchase).joined(with: $1)) }.filter { $1.isDue(at: now) }
     }
@@ -105,7 +105,8 @@ extension StoreRound {
         var app: StoreApp { place.app }
     }
 
-    /// None where the customer's events cannot be read: an error, and the others are asked about.
+    /// None if the customer's events are unreadable: that is an error, and the others are asked
+    /// about.
     private func readablePurchases(
         of stream: Stream, at now: Instant
     ) throws(CommandError) -> [Asked] {
@@ -143,8 +144,8 @@ extension StoreRound {
         try obtain(port.books.keep(mark, of: place))
     }
 
-    /// Asks for the state of the customer's subscriptions, and records it; gives those in the answer. What
-    /// lies between the known period and the one in the answer is asked for, too.
+    /// Asks for the status of the customer's subscriptions and records it; returns those in the answer.
+    /// Also asks for anything between the known period and the one in the answer.
     private func inquire(
         _ asked: Asked, _ app: App, beside others: [Asked]
     ) throws(StoreQuestionError) -> Set<PurchaseID> {
@@ -166,18 +167,18 @@ extension StoreRound {
                 earlier += more
                 marks.append((mark, one.place))
             } catch {
-                // What the store says of now is believed also where it does not tell what was before.
+                // The store's present statement is believed even if it does not report the past.
                 guard case .trouble(let trouble) = error, mayGoOn(after: trouble, of: app) else {
                     throw error
                 }
                 note(trouble, of: app)
-                // Once that is recorded, nothing but this tells that something lies before it.
+                // Once that is recorded, only this note shows that something is missing before it.
                 try keepMissing(
                     one.place, of: one.customer,
                     newestAt: one.before.evidence.last?.effective.purchased, because: error)
             }
         }
-        // How it stands comes last: until that is recorded, the subscription is asked about again.
+        // The status comes last: until it is recorded, the subscription is asked about again.
         let pieces = earlier + proven
         if isRehearsal {
             learn(facts, of: app, in: asked.place.environment)
@@ -199,7 +200,7 @@ extension StoreRound {
         return Set(told.map(\.before.id))
     }
 
-    /// How the customer's subscriptions stand; the one that is asked about is among them.
+    /// The status of the customer's subscriptions, including the one in question.
     private func standing(_ asked: Asked, _ app: App) throws(StoreQuestionError) -> [ProvenPiece] {
         let answer = try questions.wholeAnswer(
             to: .standings(of: asked.before.id.original), asked.app, asked.place.environment)
@@ -215,8 +216,8 @@ extension StoreRound {
         do throws(StoreTrouble) { try requireWanted() } catch { throw .trouble(error) }
     }
 
-    /// What the store changed in the customer's history since it was read last, or what was bought since
-    /// the newest period that is known.
+    /// The store's changes to the customer's history since it was last read, or what was bought since
+    /// the newest known period.
     private func history(
         of asked: Asked, _ app: App
     ) throws(StoreQuestionError) -> ([ProvenPiece], HistoryMark) {
@@ -226,7 +227,7 @@ extension StoreRound {
         do throws(StoreQuestionError) {
             return try history(of: asked, app, from: mark)
         } catch {
-            // A place that the store named once it may take no more: then all of that part is read again.
+            // The store may no longer accept a place that it named: then all of that part is read again.
             guard mark.revision != nil, case .trouble(.refused) = error else { throw error }
             return try history(of: asked, app, from: HistoryMark(since: mark.since))
         }
@@ -256,7 +257,7 @@ extension Facts {
 extension Purchase {
     fileprivate func isDue(at now: Instant) -> Bool { inquiryAt.map { $0 <= now } ?? false }
 
-    /// Whether the newest period in the answer does not begin where the newest known one ends:
+    /// Whether the newest period in the answer does not begin at the end of the newest known one:
     /// then others may lie between them.
     fileprivate func isGap(before facts: [Facts]) -> Bool {
         let told = facts.flatMap(\.transactions).filter { $0.purchase == id }

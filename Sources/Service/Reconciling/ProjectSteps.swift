@@ -1,6 +1,6 @@
 package import Core
 
-/// The steps of a run that ask the clock, the rows and the log, for one project.
+/// The steps of a run that check the clock, the rows and the log, for one project.
 package struct ProjectSteps: ReconcileSteps {
     package typealias SideBySide =
         ([Shard], @escaping @Sendable (Shard) -> Result<PartReport, Fault>) ->
@@ -87,7 +87,7 @@ package struct ProjectSteps: ReconcileSteps {
             found, by: stale.map { .closingStaleOrders(of: $0.stream, because: cause) }, at: pace)
     }
 
-    /// Found are purchases whose token now has a customer. They are brought to that customer.
+    /// Finds purchases whose token now has a customer, and brings them to that customer.
     private func claimUnclaimed(at pace: UpkeepPace) throws(Fault) -> PartReport {
         let found = try log.unclaimedCounts(of: project)
         if found.found == 0 { return PartReport(found) }
@@ -99,7 +99,7 @@ package struct ProjectSteps: ReconcileSteps {
             }, at: pace)
     }
 
-    /// Has what was found mended by commands, unless it is a rehearsal, and counts the events that did.
+    /// Repairs findings by commands, unless it is a rehearsal, and counts the events that did it.
     private func mend(
         _ found: StepCounts, by commands: [Command], at pace: UpkeepPace
     ) throws(Fault) -> PartReport {
@@ -134,7 +134,7 @@ package struct ProjectSteps: ReconcileSteps {
         let found = try drift.compareRows(of: project, in: part.shard, isFull: plan.isFull)
         var counts = found.counts
         guard plan.repairs, !isRehearsal else { return PartReport(counts) }
-        // What is found is told, also when this run is killed and the next finds it mended.
+        // A finding is reported even if this run is killed and the next one finds it repaired.
         let earlier = try log.notedParts(of: project, in: id)[part]?.counts.found ?? 0
         let known = max(counts.found, earlier)
         if known > 0 {
@@ -143,7 +143,8 @@ package struct ProjectSteps: ReconcileSteps {
         }
         let (mended, fault) = try found.mend(pace)
         counts.mended += mended
-        // Where all were looked at again, what was found earlier and is not now was mended; a sample cannot tell.
+        // If everything was compared again, earlier findings that are gone were repaired; a sample cannot
+        // show that.
         if part.shard != nil || plan.isFull { counts.mended += known - counts.found }
         counts.found = known
         return PartReport(counts, fault)

@@ -1,25 +1,25 @@
 import Core
 
-/// How far a run has come, part by part.
+/// A run's progress, part by part.
 struct ReconcileCourse {
     private let parts: [ReconcilePart]
-    /// How many parts that publish are done side by side.
+    /// How many publishing parts run side by side.
     private let parallel: Int
-    /// The parts that came to their end, in this run or before it was taken up.
+    /// The completed parts, in this run or before it was resumed.
     var done: [ReconcilePart: StepCounts] = [:]
     private var given = 0
     private var begun: Begun?
     private var failures: [Failure] = []
     private(set) var notes: [String] = []
 
-    /// What kept a step, or its share of some shards, from being done.
+    /// What prevented a step, or its share of some shards.
     fileprivate struct Failure {
         let step: ReconcileStep
         let sentence: String
         var shards: [Shard] = []
     }
 
-    /// Where this run began with a step: what was done of it before took no time of this run.
+    /// Where this run began a step: earlier work took no time of this run.
     private struct Begun {
         let step: ReconcileStep
         let at: Int64
@@ -32,8 +32,7 @@ struct ReconcileCourse {
         self.parallel = parallel
     }
 
-    /// The next parts of a step, which are done side by side. One that cannot be done keeps no other from being
-    /// done.
+    /// The next parts of a step, to be done side by side. A failing part does not prevent the others.
     var next: (step: ReconcileStep, parts: [ReconcilePart])? {
         mutating get {
             while given < parts.count, done[parts[given]] != nil { given += 1 }
@@ -62,7 +61,7 @@ struct ReconcileCourse {
         if let shard = part.shard { failures[known ?? failures.count - 1].shards.append(shard) }
     }
 
-    /// A sentence for each thing that could not be done.
+    /// A sentence for each thing that failed.
     var errors: [String] {
         failures.map { "\($0.step.rawValue)\($0.place): \($0.sentence)" }
     }
@@ -105,7 +104,7 @@ extension ReconcileStep {
 }
 
 extension ReconcileCourse.Failure {
-    /// Where it could not be done, in words.
+    /// The place of the failure, in words.
     fileprivate var place: String {
         switch shards.count {
         case 0: ""

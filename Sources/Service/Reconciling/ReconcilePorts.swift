@@ -1,6 +1,6 @@
 package import Core
 
-/// What a reconciliation needs to do its work.
+/// The dependencies of a reconciliation.
 package struct ReconcilePort {
     /// Takes the right to reconcile; `nil` while another run has it.
     package var begin: () throws(Fault) -> (any ReconcileRight)?
@@ -23,24 +23,24 @@ package struct ReconcilePort {
 
 /// The right to reconcile, which one run of a database has at a time.
 package protocol ReconcileRight {
-    /// Whether it is held still, as far as that can be told.
+    /// Whether it is still known to be held.
     var isHeld: Bool { get }
-    /// Nothing is written once another run has taken it over.
+    /// Once another run has taken it over, nothing is written.
     var lease: Lease { get }
     func giveBack()
 }
 
 /// The steps of a run that ask no store.
 package protocol ReconcileSteps {
-    /// Looks at what the run writes anew as it begins.
+    /// Checks rows that the run's own beginning will rewrite.
     func prepare() throws(Fault)
-    /// Does parts of one step side by side, for as long as the lease is not another run's.
+    /// Does parts of one step side by side, while the lease is this run's.
     func reconcile(
         _ parts: [ReconcilePart], of id: ReconciliationID, under lease: Lease
     ) -> [Result<PartReport, Fault>]
 }
 
-/// What runs have done.
+/// Notes about runs.
 package protocol RunNotes {
     func notedParts(
         of project: ProjectID, in id: ReconciliationID
@@ -49,21 +49,21 @@ package protocol RunNotes {
         _ part: ReconcilePart, _ counts: StepCounts, isDone: Bool, of project: ProjectID,
         in id: ReconciliationID
     ) throws(Fault)
-    /// Forgets what was noted of runs that came to their end.
+    /// Deletes notes about completed runs.
     func forgetParts(of project: ProjectID) throws(Fault)
 }
 
-/// What rows tell of work that was left.
+/// Remaining work, as the rows show it.
 package protocol LeftWork: Sendable {
-    /// Customers of a shard with orders whose time is over, and how many.
+    /// Customers of a shard with expired orders, and their number.
     func staleOrders(
         of project: ProjectID, in shard: Shard, at now: Instant
     ) throws(Fault) -> [(stream: Stream, count: Int64)]
-    /// Queued evidence of a project; found is what was tried often.
+    /// A project's queued evidence; found are items tried often.
     func intakeCounts(of project: ProjectID) throws(Fault) -> StepCounts
-    /// Purchases of a project that no customer claimed; found are purchases whose token has a customer.
+    /// A project's unclaimed purchases; found are purchases whose token has a customer.
     func unclaimedCounts(of project: ProjectID) throws(Fault) -> StepCounts
-    /// Tokens of customers under which purchases wait all the same.
+    /// Tokens of customers under which purchases still wait.
     func claimableTokens(
         of project: ProjectID
     ) throws(Fault) -> [(token: AccountToken, stream: Stream)]
@@ -71,28 +71,28 @@ package protocol LeftWork: Sendable {
 
 /// Compares rows with the log, and the log with itself.
 package protocol DriftFinder {
-    /// Looks at the rows of the project itself before the run records that it began, which writes them anew.
+    /// Compares the project's own rows before the run records its start, which rewrites them.
     func prepare(_ project: ProjectID) throws(Fault)
-    /// Compares the rows of a project's customers in a shard; or its own and the names of its customers; or where not
-    /// all are wanted, a sample.
+    /// Compares the rows of a project's customers in a shard, or its own rows and the names of its customers;
+    /// or a sample, if not all are wanted.
     func compareRows(
         of project: ProjectID, in shard: Shard?, isFull: Bool
     ) throws(Fault) -> RowDrift
-    /// Walks what came to the chain of a shard since it was proven last, and notes how far it is sound.
+    /// Walks the part of a shard's chain that came since its last proof, and notes how far it is sound.
     func walkChain(of shard: Shard, isRehearsal: Bool) throws(Fault) -> StepCounts
 }
 
-/// How far the books of stores were read.
+/// How far the stores' records were read.
 package protocol StoreBooks: Sendable {
-    /// Some customers of a project and these apps about whose subscriptions a store is to be asked by an
-    /// instant, the most overdue first.
+    /// Some customers of a project and these apps about whose subscriptions a store should be asked by
+    /// an instant, the most overdue first.
     func dueInquiries(
         of project: ProjectID, _ apps: [AppID], by instant: Instant, after last: DueInquiry?,
         limit: Int
     ) throws(Fault) -> [DueInquiry]
     func historyMark(of purchase: StorePurchase) throws(Fault) -> HistoryMark?
     func keep(_ mark: HistoryMark, of purchase: StorePurchase) throws(Fault)
-    /// Up to when all that the store told an app's server was read.
+    /// The time up to which all of the store's notifications to an app's server were read.
     func notificationMark(
         of app: StoreApp, in environment: Environment
     ) throws(Fault) -> Instant?
@@ -101,11 +101,11 @@ package protocol StoreBooks: Sendable {
     ) throws(Fault)
 }
 
-/// Which histories are still to be asked for, as the database keeps it from run to run.
+/// The histories that are still to be requested, stored from run to run.
 package protocol HistoryQuestions: Sendable {
     func historyRound(of app: StoreApp) throws(Fault) -> HistoryRound?
     func keep(_ round: HistoryRound, of app: StoreApp) throws(Fault)
-    /// Makes a question of each customer with a purchase of the app, in one environment or in each.
+    /// Adds a question for each customer with a purchase in the app, in one environment or in both.
     func fillHistoryQuestions(
         of app: StoreApp, in environment: Environment?, because obstacle: String?
     ) throws(Fault)

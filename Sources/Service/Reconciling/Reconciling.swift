@@ -1,18 +1,19 @@
 package import Core
 
-/// The wish to compare a project with the clock, the stores and the log.
+/// A request to compare a project with the clock, the stores and the log.
 package struct ReconcileWish: Sendable {
     package let project: ProjectID
     package var plan = ReconcilePlan()
-    /// Looks only: changes nothing, and records nothing.
+    /// Only looks: changes nothing, and records nothing.
     package var isRehearsal = false
-    /// How many shards are published at the same time. More is faster, and leaves less of a machine to others.
+    /// How many shards are published at the same time. More is faster, and leaves less of the machine to
+    /// others.
     package var parallel = 1
     /// How often an app's store is asked in one step; the rest waits for the next run.
     package var storeCalls = 20_000
-    /// The same for histories in a round that began by itself: it takes its time.
+    /// The same for histories in a round that began by itself: it runs slowly.
     package var slowCalls = 5000
-    /// The run that was requested, where this is to do it.
+    /// The requested run that this is to do, if any.
     package var requested: ReconciliationID?
 
     package init(project: ProjectID) {
@@ -20,30 +21,30 @@ package struct ReconcileWish: Sendable {
     }
 }
 
-/// How many customers a step will look at, some of them only in later runs, and how long that takes.
+/// How many customers a step will check, some of them only in later runs, and how long that takes.
 package struct WorkAhead: Hashable, Sendable {
     package var customers: Int64
     package var milliseconds: Int64
 }
 
-/// How far a reconciliation has come with a step.
+/// A reconciliation's progress in a step.
 package struct ReconcileProgress: Sendable {
     package let step: ReconcileStep
     package let partsDone: Int
     package let parts: Int
     package let counts: StepCounts
-    /// What it has ahead of it at its beginning, where that is known.
+    /// The estimate of its work at the start, if known.
     package let ahead: WorkAhead?
-    /// The same without what an earlier run had done.
+    /// Without the parts that an earlier run had done.
     let partsDoneNow: Int
     let lookedAtNow: Int64
-    /// Since this run began with the step.
+    /// Since this run began the step.
     let milliseconds: Int64
 
-    /// How many customers, notifications or events a second are looked at.
+    /// How many customers, notifications or events are checked per second.
     package var rate: Int64 { milliseconds == 0 ? 0 : lookedAtNow * 1000 / milliseconds }
 
-    /// How long the rest of the step will take; `nil` while nothing tells.
+    /// How long the rest of the step will take; `nil` if unknown.
     package var millisecondsLeft: Int64? {
         if let ahead {
             if lookedAtNow == 0 { return ahead.milliseconds }
@@ -57,7 +58,7 @@ package struct ReconcileProgress: Sendable {
 
 extension Intake {
     /// Reconciles a project, and records the run unless it is a rehearsal. A run that was cut short is
-    /// taken up where it stood; one step that cannot be done does not keep the others from being done.
+    /// resumed; a step that fails does not prevent the others.
     package func reconcile(
         _ wish: ReconcileWish, _ port: ReconcilePort, by sender: Sender,
         while isWanted: @escaping () -> Bool = { true },
@@ -101,7 +102,7 @@ extension Intake {
             for (part, result) in zip(parts, results) {
                 do throws(Fault) {
                     let report = try result.get()
-                    // What could not be done whole is done again when the run is taken up.
+                    // Incomplete parts are done again when the run is resumed.
                     if !wish.isRehearsal, report.errors.isEmpty {
                         try port.notes.note(
                             part, report.counts, isDone: true, of: wish.project, in: id)
@@ -133,10 +134,10 @@ extension ReconcileRight {
 }
 
 extension Reconciliations {
-    /// What was looked at longer ago is looked at again.
+    /// Anything checked longer ago is checked again.
     private static let longestPause: Int64 = 6 * 3_600_000
 
-    /// Every reconciliation of the project that is remembered, newest first.
+    /// Every remembered reconciliation of the project, newest first.
     package func all(
         of project: ProjectID
     ) throws(CommandError) -> [Reconciliation] {
@@ -153,7 +154,7 @@ extension Reconciliations {
         return found
     }
 
-    /// Whether what the run looked at may have changed since: one that was requested is taken up at any age.
+    /// Whether what the run checked may have changed since; a requested run is resumed at any age.
     fileprivate func isOld(
         _ id: ReconciliationID, of project: ProjectID
     ) throws(CommandError) -> Bool {
@@ -161,7 +162,7 @@ extension Reconciliations {
         return try one(id, of: project).startedAt <= since
     }
 
-    /// The run that was requested, or was cut short and had the same plan; or a new one.
+    /// The requested run, or one that was cut short and had the same plan; otherwise a new one.
     fileprivate func start(
         _ wish: ReconcileWish, by sender: Sender
     ) throws(CommandError) -> ReconciliationID {
@@ -190,12 +191,12 @@ extension Reconciliations {
     ) throws(CommandError) {
         let outcome = try record(.reconciliationFinished(finished), of: project, by: sender) {
             state in
-            // A run ends once, also where another one took it up.
+            // A run ends once, even if another one resumed it.
             !state.reconciliations.contains {
                 $0.id == finished.reconciliation && $0.finished != nil
             }
         }
-        // What stays there is of no run that will be taken up.
+        // The remaining notes belong to no run that will be resumed.
         if !outcome.events.isEmpty { try? notes.forgetParts(of: project) }
     }
 

@@ -1,6 +1,6 @@
 package import Core
 
-/// The reconciliations that a project remembers, and the wish for another one.
+/// The reconciliations that a project remembers, and the request for another one.
 package struct Reconciliations: Sendable {
     let ledger: any EventLog
     let directory: any Directory
@@ -14,13 +14,13 @@ package struct Reconciliations: Sendable {
 }
 
 extension Reconciliations {
-    /// The wish that a service reconciles the project, as soon as one finds the time. Refused while a run of
-    /// the project is under way or waits.
+    /// A request that a service reconcile the project as soon as one is free. Refused while a run of the
+    /// project is under way or waits.
     package func requesting(
         _ plan: ReconcilePlan, of project: ProjectID, by sender: Sender
     ) -> Wish<Reconciliation> {
         .look { () throws(CommandError) in
-            // Known before, so that a repetition is answered as it was, whatever runs by now.
+            // Read before, so that a repetition gets the same answer whatever runs by now.
             let isRunning = try obtain(directory.isReconciling())
             return request(plan, of: project, by: sender, isRunning: isRunning)
         }

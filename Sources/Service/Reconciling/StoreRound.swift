@@ -1,12 +1,14 @@
 import Core
 
-/// The steps of one reconciliation that ask stores, for each app of the project that can be asked.
+/// The steps of one reconciliation that ask stores, for each of the project's apps that can be
+/// asked about.
 final class StoreRound {
-    /// The pauses before a store that fails is asked again, in addition to those of a call itself.
+    /// The pauses before a failing store is asked again, besides those of a call itself.
     private static let pauses: [Int64] = [1000, 2000, 4000, 8000, 16_000]
-    /// A pause that a store asks for and that is longer than this ends the app's part of the step.
+    /// If a store asks for a longer pause than this, the app's part of the step ends.
     private static let longestPause: Int64 = 120_000
-    /// After so many questions in a row without an answer an app's store is left alone until the next run.
+    /// After this many consecutive questions without an answer, an app's store is left alone until the
+    /// next run.
     static let patience = 3
     /// How often a pause checks whether the run is still wanted.
     private static let slice: Int64 = 1000
@@ -18,18 +20,19 @@ final class StoreRound {
     let isRehearsal: Bool
     private let storeCalls: Int
     let slowCalls: Int
-    /// What a step will ask about, where that is known.
+    /// The estimate of a step's work, if known.
     var ahead: WorkAhead?
-    /// What a rehearsal read of purchases and a run would have recorded: by that the steps behind it see what they
-    /// would see in a run.
+    /// Facts that a rehearsal read and a run would have recorded, so that the later steps see what they would
+    /// see in a run.
     var learned: [StorePurchase: [Facts]] = [:]
-    /// How many subscriptions are left alone, which the store did not know.
+    /// How many subscriptions are left alone because the store did not know them.
     var resting: [AppKey: Int] = [:]
     private(set) var report = PartReport()
     private(set) var callsLeft: [AppKey: Int] = [:]
-    /// Who gave an answer in this run: a key and a certificate that were good a moment ago are not given up at once.
+    /// The environments that answered in this run: a key and a certificate that were good a moment ago are
+    /// not given up at once.
     private var answering: [AppKey: Set<Environment?>] = [:]
-    /// How many questions about an app came to nothing since the store last gave an answer.
+    /// How many questions about an app have failed since the store's last answer.
     private var unanswered: [AppKey: Int] = [:]
     let lease: Lease
     private let isWanted: () -> Bool
@@ -96,8 +99,8 @@ final class StoreRound {
         return report
     }
 
-    /// Does what concerns one app; trouble with its store is reported, and keeps no other from its turn. False when
-    /// nothing more can be asked about the app.
+    /// Does the work on one app; trouble with its store is reported, and does not prevent the other apps.
+    /// False if nothing more can be asked about the app.
     @discardableResult
     func attempt(
         _ app: App, _ body: () throws(StoreQuestionError) -> Void
@@ -117,7 +120,7 @@ final class StoreRound {
         }
     }
 
-    /// Notes what could not be read or recorded, so that the others are; throws what is wrong for all of them.
+    /// Notes what could not be read or recorded, so that the rest is; rethrows faults that affect all.
     func passOver(_ error: CommandError, of subject: String) throws(CommandError) {
         switch error {
         case .fault(let fault) where fault.isOfWholeDatabase: throw error
@@ -138,7 +141,7 @@ final class StoreRound {
         failures[Failure(subject: subject, code: code), default: (0, sentence)].count += 1
     }
 
-    /// What was not asked is not done, however sound all else is.
+    /// If questions remain, the step is not done, however sound the rest is.
     func noteOutOfCalls(_ rest: String, of app: App) {
         note(
             "calls_used_up", "The run used up its questions. More \(rest) wait for the next one.",
@@ -154,8 +157,7 @@ final class StoreRound {
         told(report.counts, ahead)
     }
 
-    /// The apps whose store can be asked, with a key for its API; of those without it is said that they were
-    /// left out.
+    /// The apps whose store can be asked with an API key; reports apps without one as left out.
     private func askableApps(in step: ReconcileStep) throws(CommandError) -> [App] {
         let statuses = try obtain(ports.credentials.statuses(of: project))
         return try ports.ledger.existing(project).apps.filter { app in
@@ -176,11 +178,11 @@ extension StoreRound {
         }
     }
 
-    /// Asks, and waits where the store wants a pause, fails in passing, or something else answers.
+    /// Asks the store, and waits if it wants a pause, fails temporarily, or something else answers.
     func ask(
         _ call: StoreCall, _ app: StoreApp, _ environment: Environment?
     ) throws(StoreTrouble) -> StoreAnswer {
-        // The question before had all of them, and got no answer.
+        // The previous question used all pauses and got no answer.
         var pauses = unanswered[app.key] == nil ? StoreRound.pauses[...] : []
         var limits = StoreRound.pauses.count
         while true {
@@ -224,8 +226,8 @@ extension StoreRound {
         }
     }
 
-    /// Asks again where an answer is not believed: what stands in between may have spoilt it. That a purchase is
-    /// not known, a store says three times before anything follows from it.
+    /// Asks again if an answer is not believed: something between here and the store may have spoilt it. A
+    /// store must say three times that it does not know a purchase before that has consequences.
     func believing<Answer>(
         _ app: App, _ ask: () throws(StoreQuestionError) -> Answer
     ) throws(StoreQuestionError) -> Answer {
@@ -243,7 +245,7 @@ extension StoreRound {
         return try ask()
     }
 
-    /// Ends the run between two calls where it is not wanted any more.
+    /// Ends the run between two calls if it is no longer wanted.
     func requireWanted() throws(StoreTrouble) {
         if !isWanted() { throw .fault(.unavailable) }
     }

@@ -1,8 +1,8 @@
 import Core
 
-/// The purchases of a step that stores do not know, by their word. They say the same of whatever another app or
-/// the other environment sold. A store is believed where it knows another purchase of the app in that environment,
-/// or where it was asked about one alone.
+/// The purchases of a step that stores say they do not know. They say the same about anything that another
+/// app or the other environment sold. A store is believed if it knows another purchase of the app in that
+/// environment, or if it was asked about only one.
 struct UnknownPurchases {
     private struct Books: Hashable {
         let app: AppKey
@@ -20,12 +20,12 @@ struct UnknownPurchases {
         unknown[books, default: []].append(place)
     }
 
-    /// Those of an app of which the store is believed that it does not know them.
+    /// An app's purchases that the store credibly does not know.
     func believed(of app: AppKey) -> [StorePurchase] {
         unknown.filter { $0.key.app == app && isBelieved($0.key) }.flatMap(\.value)
     }
 
-    /// How many others there are: nothing follows from them but that something is wrong.
+    /// How many others there are: they only show that something is wrong.
     func doubted(of app: AppKey) -> Int {
         unknown.filter { $0.key.app == app && !isBelieved($0.key) }.reduce(0) {
             $0 + $1.value.count

@@ -1,16 +1,16 @@
 package import Core
 
-/// Keeps what apps show their stores.
+/// Keeps the credentials of apps for their stores.
 package protocol CredentialKeeper: Sendable {
-    /// Changes what an app shows the store; not where a repetition finds that it was changed since.
+    /// Changes an app's credentials, unless a repetition finds them changed since.
     func change(
         _ app: StoreApp, _ change: CredentialsChange, at write: CredentialsWrite, by actor: Actor,
         now: Instant
     ) throws(CommandError) -> CredentialsStatus
-    /// Tells one change from another, and nothing of the secrets in it.
+    /// Distinguishes changes, and reveals nothing of their secrets.
     func digest(of change: CredentialsChange) throws(CommandError) -> [UInt8]
-    /// Forgets those of an app that were written before a version of its project's stream.
+    /// Deletes an app's credentials that were written before a version of its project's stream.
     func forget(_ app: StoreApp, before version: Int64) throws(Fault)
-    /// What may be told of those of a project.
+    /// What may be shown of a project's credentials.
     func statuses(of project: ProjectID) throws(Fault) -> [AppKey: CredentialsStatus]
 }

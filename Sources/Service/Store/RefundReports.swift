@@ -1,23 +1,23 @@
 package import Core
 import Synchronization
 
-/// Rights of which one instance has each at a time.
+/// Rights that only one instance has at a time.
 package protocol Leases: Sendable {
     /// `nil` while another instance has it.
     func takeLease(
         of name: String, at now: Instant, until end: Instant, lastRun: Instant?
     ) throws(Fault) -> Lease?
-    /// False where it was lost.
+    /// False if it was lost.
     func keep(_ lease: Lease, until end: Instant) throws(Fault) -> Bool
     func end(_ lease: Lease, ranAt: Instant?) throws(Fault)
 }
 
-/// What became of a report on a refund.
+/// What happened to a report about a refund.
 package struct RefundReportNews: Sendable {
     package enum Outcome: Sendable {
         case reported
         case unreported(RefundUnreported)
-        /// It is tried again: later, and only until the deadline.
+        /// It is tried again later, but only until the deadline.
         case waits(StoreTrouble)
     }
     package let project: ProjectID
@@ -25,17 +25,18 @@ package struct RefundReportNews: Sendable {
     package let outcome: Outcome
 }
 
-/// Tells stores what became of purchases whose money is asked back, where projects want that.
+/// Reports to stores what happened to purchases whose refund is requested, for projects that want
+/// that.
 ///
-/// The report is in the log before it is sent. A process that dies between the store's answer and
-/// the event about it leaves a report that is sent once more, word for word.
+/// The report is in the log before it is sent. If a process dies between the store's answer and the
+/// event about it, the report is sent once more, word for word.
 package final class RefundReports: Sendable {
-    /// Requests whose time was over before that are not spoken of any more.
+    /// Requests that expired longer ago are no longer mentioned.
     private static let memory: Int64 = 7 * 86_400_000
-    /// After a trouble an app is left alone for a while; requests wait twelve hours.
+    /// After trouble, an app is left alone for a while; requests wait twelve hours.
     private static let pause: Int64 = 5 * 60_000
     private static let pageSize = 200
-    /// Longer than a call of the store takes, each of its tries included.
+    /// Longer than a call to the store takes, including its repetitions.
     private static let leaseMilliseconds: Int64 = 90_000
 
     private struct Wait {
@@ -52,7 +53,7 @@ package final class RefundReports: Sendable {
         self.leases = leases
     }
 
-    /// Tells all that is to be told now; gives of how many customers it is not known what to tell.
+    /// Sends all due reports; returns for how many customers it is unknown what to report.
     @discardableResult
     package func report(
         while isWanted: () -> Bool, tell: (RefundReportNews) -> Void
@@ -84,7 +85,7 @@ package final class RefundReports: Sendable {
                 project: part.project, environment: part.environment, customer: $0.customer)
         }
         let snapshots = try obtain(streams.isEmpty ? [] : ports.reading.customers(streams))
-        // One who cannot be read keeps no other's refund from being told.
+        // An unreadable customer does not prevent reports about others.
         let read = zip(streams, snapshots).compactMap { stream, snapshot in
             (try? snapshot.get()).map { (stream, $0.customer.purchases) }
         }
@@ -96,7 +97,7 @@ package final class RefundReports: Sendable {
                 project: stream.project, key: AppKey(store: request.store, id: request.app))
         }
         for (app, requests) in apps.sorted(by: { $0.key.key.id < $1.key.key.id }) {
-            // What only waits needs no right to tell the store.
+            // Requests that only wait do not need the right to report.
             if !requests.contains(where: { isDue($0.1, app) }) { continue }
             let lease = try obtain(
                 leases.takeLease(
@@ -117,7 +118,7 @@ package final class RefundReports: Sendable {
         return streams.count - read.count
     }
 
-    /// The right to tell the store about an app's refunds: short, however long the names are.
+    /// The name of the right to report on an app's refunds: short, however long the names are.
     private func leaseName(of app: StoreApp) -> String {
         let names = "\(app.project.text)\u{0}\(app.key.store.rawValue)\u{0}\(app.key.id.text)"
         return "refund-reports-\(ports.secrets.digest(Array(names.utf8)).hexDigits.prefix(40))"
@@ -127,13 +128,13 @@ package final class RefundReports: Sendable {
         ports.machineClock().advanced(byMilliseconds: RefundReports.leaseMilliseconds)
     }
 
-    /// Whether the app is not left alone, or the time for an answer is over.
+    /// Whether the app may be tried again, or the time for an answer is over.
     private func isDue(_ request: RefundFact, _ app: StoreApp) -> Bool {
         let now = ports.now()
         return waits.withLock { $0[app] }.map { $0.until <= now } ?? true || request.answerBy <= now
     }
 
-    /// `nil` where nothing came of it.
+    /// `nil` if nothing was done.
     private func report(
         on request: RefundFact, heldIn stream: Stream, _ app: StoreApp, _ lease: Lease
     ) throws(CommandError) -> RefundReportNews.Outcome? {
@@ -160,7 +161,7 @@ package final class RefundReports: Sendable {
         return .reported
     }
 
-    /// Leaves the app alone; reports it if the trouble differs from the last.
+    /// Leaves the app alone; reports the trouble if it differs from the last.
     private func rest(_ app: StoreApp, after trouble: StoreTrouble) -> RefundReportNews.Outcome? {
         var pause = RefundReports.pause
         if case .limited(let until) = trouble {

@@ -1,31 +1,31 @@
 package import Core
 
-/// A refund that a customer asked the store for, and what the log knows about the purchase.
+/// A requested refund, and what the log knows about the purchase.
 package struct RefundRequest: Hashable, Sendable {
     package let stream: Stream
     package let fact: RefundFact
     package let product: ProductID?
     package let consumption: Consumption
 
-    /// Whose purchase it is; `nil` while no customer claimed it.
+    /// The purchase's customer; `nil` if no customer claimed it.
     package var customer: CustomerID? { stream.customer.isReserved ? nil : stream.customer }
 }
 
-/// The refunds that some customers asked for and that may still be answered about.
+/// The requested refunds of some customers that can still be answered.
 package struct RefundRequestsAnswer: Hashable, Sendable {
     package let project: ProjectID
     package let environment: Environment
     package let at: Instant
     package let requests: [RefundRequest]
-    /// How many customers asked for a refund whose events cannot be read.
+    /// How many customers with a requested refund have unreadable events.
     package let unread: Int
-    /// Where the next page begins; `nil` when there is no more.
+    /// Where the next page begins; `nil` at the end.
     package let next: RefundPlace?
 }
 
-/// The customers whose evidence names one account of a store.
+/// The customers whose evidence names one store account.
 package struct AccountAnswer: Hashable, Sendable {
-    /// An account has a customer or two; more are none of its owner's doing.
+    /// An account has a customer or two; more are not its owner's doing.
     package static let limit = 100
 
     package let account: AppTransactionID
@@ -33,14 +33,14 @@ package struct AccountAnswer: Hashable, Sendable {
     package let customers: [CustomerID]
 }
 
-/// Refunds that customers asked the store for, and whose an account of the store is.
+/// Refunds requested from the store, and the customers of store accounts.
 package struct Refunds: Sendable {
     let ledger: any EventLog
     let accounts: any StoreAccounts
     let reading: any CustomerReading
     let now: @Sendable () -> Instant
 
-    /// The refunds that up to `limit` customers asked for, the most urgent customers first.
+    /// The requested refunds of up to `limit` customers, the most urgent customers first.
     package func requests(
         of project: ProjectID, in environment: Environment, after last: RefundPlace?, limit: Int
     ) throws(CommandError) -> RefundRequestsAnswer {

@@ -1,35 +1,36 @@
 package import Core
 
-/// Who can tell a store's genuine evidence from any other.
+/// Distinguishes a store's genuine evidence from any other.
 package protocol EvidenceProver: Sendable {
-    /// What the evidence states, once it is proven to be the store's and of one of the apps. Bytes that
-    /// were believed before cost a look-up.
+    /// What the evidence states, once it is proven to come from the store and to be for one of the
+    /// apps. Previously believed bytes cost only a look-up.
     func prove(
         _ raw: RawEvidence, for apps: [TrustedApp], now: Instant
     ) throws(RefusedEvidence) -> ProvenEvidence
-    /// What evidence states that is known to be believed: the store was asked about these bytes.
+    /// What evidence states that is already believed: the store was asked about these bytes.
     func read(
         vouchedFor raw: RawEvidence, for apps: [TrustedApp], now: Instant
     ) throws(RefusedEvidence) -> ProvenEvidence
-    /// The evidence without what it was wrapped in for the way.
+    /// The evidence without its wrapping for transport.
     func bare(_ raw: RawEvidence) throws(RefusedEvidence) -> RawEvidence
-    /// What the evidence says of itself, proven or not: whom to ask about it.
+    /// What the evidence says about itself, proven or not: whom to ask about it.
     func heading(of raw: RawEvidence) throws(RefusedEvidence) -> EvidenceHeading
-    /// What it will cost to tell whether bare evidence is genuine.
+    /// What it will cost to tell whether unwrapped evidence is genuine.
     func standing(ofSigner raw: RawEvidence) -> SignerStanding
 }
 
-/// Who can ask a store.
+/// Asks a store.
 package protocol StoreClient: Sendable {
-    /// What the store says of evidence that only it can judge. It answers, or gives up, well before a lease ends.
+    /// The store's verdict on evidence that only it can judge. It answers, or gives up, well before a lease
+    /// ends.
     func judge(_ inquiry: StoreInquiry) -> Judgement<ProvenEvidence, Postponement>
-    /// One page of what the store answers. Without an environment, of the one that knows the transaction.
+    /// One page of the store's answer. Without an environment, the one that knows the transaction answers.
     func ask(
         _ call: StoreCall, about app: StoreApp, in environment: Environment?
     ) throws(StoreTrouble) -> StoreAnswer
 }
 
-/// One store as the use cases see it: what it can do, who proves its evidence, and who asks it.
+/// One store as the use cases see it: what it can do, its prover, and its client.
 package struct StoreAdapter: Sendable {
     package let profile: any StoreProfile
     package var prover: any EvidenceProver
@@ -45,17 +46,17 @@ package struct StoreAdapter: Sendable {
 }
 
 extension Store {
-    /// Who acts where it brings something by itself.
+    /// The actor of what it reports on its own initiative.
     var actor: Actor { Actor(prefix: "store:", random: rawValue) }
 }
 
 extension Intake {
-    /// Of every store that this release knows.
+    /// The adapters of every store that this release knows.
     package var adapters: [StoreAdapter] {
         stores.values.sorted { $0.profile.store.rawValue < $1.profile.store.rawValue }
     }
 
-    /// The kind of that name; `nil` where this release does not know it.
+    /// The kind with that name; `nil` if this release does not know it.
     func kind(named word: String) -> EvidenceKind? {
         stores.values.lazy.flatMap(\.profile.kinds).first { $0.word == word }
     }
@@ -65,7 +66,7 @@ extension Intake {
         return adapter.prover
     }
 
-    /// What evidence states, once it is proven to be a store's and of one of the apps.
+    /// What evidence states, once it is proven to come from a store and to be for one of the apps.
     func prove(
         _ raw: RawEvidence, for apps: [TrustedApp]
     ) throws(RefusedEvidence) -> ProvenEvidence {
@@ -80,33 +81,33 @@ extension Intake {
             prover(of: raw.kind).read(vouchedFor: raw, for: [app], now: ports.evidenceClock))
     }
 
-    /// Evidence of production counts only where the time is not a test's.
+    /// Production evidence counts only without a test clock.
     private func timely(_ proven: ProvenEvidence) throws(RefusedEvidence) -> ProvenEvidence {
         if proven.environment == .sandbox || takesProduction { return proven }
         throw .productionOnTestClock
     }
 
-    /// The evidence without what it was wrapped in for the way.
+    /// The evidence without its wrapping for transport.
     func bare(_ raw: RawEvidence) throws(RefusedEvidence) -> RawEvidence {
         try prover(of: raw.kind).bare(raw)
     }
 
-    /// What the evidence says of itself, proven or not.
+    /// What the evidence says about itself, proven or not.
     package func heading(of raw: RawEvidence) throws(RefusedEvidence) -> EvidenceHeading {
         try prover(of: raw.kind).heading(of: raw)
     }
 
-    /// What it will cost to tell whether bare evidence is genuine.
+    /// What it will cost to tell whether unwrapped evidence is genuine.
     func standing(of raw: RawEvidence) -> SignerStanding {
         stores[raw.kind.store]?.prover.standing(ofSigner: raw) ?? .missing
     }
 
-    /// What the store says of evidence that only it can judge.
+    /// The store's verdict on evidence that only it can judge.
     func judge(_ inquiry: StoreInquiry) -> Judgement<ProvenEvidence, Postponement> {
         stores[inquiry.app.key.store]?.client.judge(inquiry) ?? .refused(.ofUnknownStore)
     }
 
-    /// One page of what the store answers.
+    /// One page of the store's answer.
     func ask(
         _ call: StoreCall, _ app: StoreApp, _ environment: Environment?
     ) throws(StoreTrouble) -> StoreAnswer {

@@ -1,28 +1,28 @@
 package import Core
 
-/// Goes the whole way to the store and back, one step after the other, and tells which one fails.
+/// Tests the whole way to the store and back, step by step, and shows which step fails.
 package struct StoreCheck: Sendable {
     package enum Step: String, Sendable, CaseIterable {
         /// There is a key, and it can be opened.
         case key
-        /// The store takes what is signed with it.
+        /// The store accepts what is signed with it.
         case token
-        /// The store knows where to send notifications.
+        /// The store has an address for notifications.
         case address
         /// A test notification was answered there with success.
         case arrived
-        /// The notification is proven to be the store's.
+        /// The notification is proven to come from the store.
         case verified
     }
 
     package struct Result: Sendable {
         package let step: Step
-        /// `nil` when it was not tried.
+        /// `nil` if it was not tried.
         package let passed: Bool?
         package let detail: String
     }
 
-    /// At first, and then twice as long each time: a store answers few such questions in an hour.
+    /// Doubled each time from the first: a store answers few such questions in an hour.
     private static let pauses: ClosedRange<Int64> = 3000...12_000
 
     private let intake: Intake
@@ -33,7 +33,7 @@ package struct StoreCheck: Sendable {
         self.pause = pause
     }
 
-    /// The result of each step, also of the steps that were not reached.
+    /// The result of each step, including steps that were not reached.
     package func run(
         _ key: AppKey, of project: ProjectID, in environment: Environment, waiting seconds: Int
     ) throws(CommandError) -> [Result] {
@@ -60,7 +60,7 @@ package struct StoreCheck: Sendable {
             }
     }
 
-    /// What the first call's trouble says of the steps that it takes.
+    /// Which steps the first call's trouble affects.
     private func failures(
         of trouble: StoreTrouble, after count: Int, _ profile: (any StoreProfile)?
     ) -> [Result] {
@@ -92,7 +92,7 @@ package struct StoreCheck: Sendable {
                     return
                 }
             } catch {
-                // What passes may pass in time.
+                // A temporary fault may end in time.
                 guard error.isRetryable else { throw error }
                 trouble = error
                 if case .limited(let until) = error {
@@ -111,7 +111,7 @@ package struct StoreCheck: Sendable {
         }
     }
 
-    /// What the store's tries to send it say of the last steps; `nil` where none is known yet.
+    /// What the store's attempts to send it show about the last steps; `nil` if none is known yet.
     private func outcome(
         _ raw: RawEvidence?, _ attempts: [SendAttempt], _ app: App, _ environment: Environment
     ) -> [Result]? {
@@ -129,7 +129,7 @@ package struct StoreCheck: Sendable {
         }
     }
 
-    /// The test notification and how its delivery went so far; no attempt where none is known yet.
+    /// The test notification and its delivery so far; no attempt if none is known yet.
     private func testResult(
         _ token: String, _ name: StoreApp, _ environment: Environment
     ) throws(StoreTrouble) -> (RawEvidence?, [SendAttempt]) {

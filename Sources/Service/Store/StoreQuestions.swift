@@ -1,11 +1,11 @@
 package import Core
 
-/// Asks the store, and records what it signed in its answers as any other evidence is recorded.
+/// Asks the store, and records the signed evidence in its answers like any other.
 package struct StoreQuestions {
-    /// How a store is asked for one page.
+    /// Asks a store for one page.
     typealias Asking = (StoreCall, StoreApp, Environment?) throws(StoreTrouble) -> StoreAnswer
 
-    /// How much is read of one answer, all its pages together.
+    /// How many pages of one answer are read.
     package static let pageLimit = 500
     /// How many statements are recorded in one commit.
     private static let pageSize = 200
@@ -25,7 +25,7 @@ package struct StoreQuestions {
         self.asking = asking
     }
 
-    /// Nothing is recorded before the whole answer has arrived and all of it is proven.
+    /// Nothing is recorded before the whole answer has arrived and is proven.
     package func ask(
         _ call: StoreCall, about key: AppKey, of project: ProjectID, in environment: Environment?
     ) throws(StoreQuestionError) -> StoreReport {
@@ -46,7 +46,7 @@ package struct StoreQuestions {
         return found
     }
 
-    /// The pages of an answer as one.
+    /// Joins the pages of an answer.
     func wholeAnswer(
         to call: StoreCall, _ app: StoreApp, _ environment: Environment?
     ) throws(StoreQuestionError) -> StoreAnswer {
@@ -100,7 +100,7 @@ package struct StoreQuestions {
         _ raw: RawEvidence, _ app: App, in environment: Environment
     ) throws(RefusedEvidence) -> ProvenEvidence {
         var raw = raw
-        // It counts for the app whose transaction stands in front of it.
+        // It counts for the app of the transaction before it.
         if !raw.kind.namesApp { raw.companion = app.key.id }
         let proven = try intake.prove(raw, for: [app.trusted])
         try require(proven, from: environment)
@@ -117,7 +117,7 @@ package struct StoreQuestions {
         }
     }
 
-    /// Refuses an answer about something else than was asked.
+    /// Refuses an answer about something else.
     func requireSubject(
         of call: StoreCall, in pieces: [ProvenPiece], _ answer: StoreAnswer, _ app: App,
         of project: ProjectID
@@ -139,7 +139,8 @@ package struct StoreQuestions {
         if !isMeant { throw .trouble(.foreign("it is not about the requested transaction")) }
     }
 
-    /// Whether the customer of these is the one who made a transaction, which none of them needs to be.
+    /// Whether the transactions belong to the customer who made a transaction, even if it is not among
+    /// them.
     private func isSameCustomer(
         _ facts: [TransactionFact], _ id: TransactionID, _ answer: StoreAnswer, _ app: App,
         _ project: ProjectID
@@ -173,7 +174,7 @@ package struct StoreQuestions {
         return items
     }
 
-    /// Records what of an answer tells something new; gives whether anything did.
+    /// Records what is new in an answer; returns whether anything was.
     func recordNews(
         _ pieces: [ProvenPiece], of project: ProjectID
     ) throws(StoreQuestionError) -> Bool {
@@ -199,15 +200,15 @@ package struct StoreQuestions {
     }
 }
 
-/// Evidence of an answer, and what it states; behind a transaction, the renewal that came with it.
+/// Evidence from an answer, and what it states; a transaction is followed by its renewal.
 struct ProvenPiece {
-    /// `nil` where nothing is signed.
+    /// `nil` if nothing is signed.
     let raw: RawEvidence?
     var proven: [ProvenEvidence]
 }
 
 extension [ProvenPiece] {
-    /// Adds a renewal to the transaction in front of it, which must be of the same subscription.
+    /// Adds a renewal to the transaction before it, which must be of the same subscription.
     fileprivate mutating func addRenewal(_ renewal: ProvenEvidence) throws(RefusedEvidence) {
         let originals = Set(renewal.facts.renewals.map(\.original))
         guard let place = indices.last,
@@ -226,7 +227,7 @@ extension [ProvenPiece] {
 extension [TransactionFact] {
     fileprivate var areOfOneCustomer: Bool { Set(compactMap(\.appTransaction)).count <= 1 }
 
-    /// Whether one of them goes by that name, or its customer does.
+    /// Whether one of them has that transaction id or a customer with it.
     fileprivate func name(_ id: TransactionID) -> Bool {
         contains {
             $0.transaction == id || $0.original == id || $0.appTransaction?.text == id.text
@@ -234,7 +235,7 @@ extension [TransactionFact] {
     }
 }
 
-/// Why a question to the store came to nothing.
+/// Why a question to the store failed.
 package enum StoreQuestionError: Error, Hashable, Sendable {
     case trouble(StoreTrouble)
     case command(CommandError)
@@ -250,7 +251,7 @@ package enum StoreQuestionError: Error, Hashable, Sendable {
     }
 }
 
-/// What came of a question to the store.
+/// The result of a question to the store.
 package struct StoreReport: Sendable {
     package enum Item: Sendable {
         case purchase(IntakeResult)
@@ -259,12 +260,12 @@ package struct StoreReport: Sendable {
     }
     package let environment: Environment
     package let remark: StoreRemark
-    /// One for each purchase that signed evidence states something about, and for each notification.
+    /// One for each purchase about which signed evidence states something, and for each notification.
     package let items: [Item]
 }
 
 extension StoreAnswer {
-    /// Goes on with the next page.
+    /// Adds the next page.
     fileprivate mutating func add(_ page: StoreAnswer) {
         evidence += page.evidence
         vouched += page.vouched
@@ -278,14 +279,14 @@ extension StoreAnswer {
 }
 
 extension Submissions {
-    /// Records what the store itself brought: for the purchase's holder, or unclaimed.
+    /// Records what the store itself sent: for the purchase's holder, or unclaimed.
     func record(
         fromStore proven: [ProvenEvidence], of project: ProjectID, onlyNews: Bool = false
     ) throws(CommandError) -> [IntakeResult] {
         guard let first = proven.first else { return [] }
         let pieces = proven.enumerated().map { Submission.Item(index: $0, facts: $1.facts) }
         let submission = Submission(pieces, by: .store, onlyNews: onlyNews)
-        // The same answer, asked for twice, is recorded once.
+        // The same answer, requested twice, is recorded once.
         let digest = intake.ports.secrets.digest(proven.flatMap(\.record.digest))
         let text = "store:\(intake.ports.secrets.digest(digest).hexDigits)"
         let outcome = try intake.ports.ledger.append(

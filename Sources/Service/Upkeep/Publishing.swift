@@ -1,13 +1,13 @@
 package import Core
 
-/// What a look at the clock came to.
+/// The result of a check of the clock.
 package struct Publication: Hashable, Sendable {
     /// Customers for whom something may have been due.
     package var customers = 0
     package var notices = 0
-    /// The next instant at which something is due, as far as is known.
+    /// The next instant at which something is known to be due.
     package var next: Instant?
-    /// What kept some of it from being published; the rest was.
+    /// What prevented some of it from being published; the rest was.
     package var fault: Fault?
 
     package init(customers: Int = 0, notices: Int = 0) {
@@ -24,10 +24,10 @@ package struct Publication: Hashable, Sendable {
     }
 }
 
-/// Publishes what the clock has brought.
+/// Publishes what the clock has changed.
 ///
-/// Several may do this at the same time, and each boundary is published once. A shard that cannot be written, and a
-/// customer whose events cannot be read, delay no other.
+/// Several may do this at the same time, and each boundary is published once. A shard that cannot be written,
+/// or a customer with unreadable events, delays no other.
 package struct Publishing: Sendable {
     /// How many customers of a shard are listed together.
     private static let limit = 100_000
@@ -40,7 +40,8 @@ package struct Publishing: Sendable {
         self.now = now
     }
 
-    /// Publishes in every shard in which something is due, until nothing is or `goesOn` says no.
+    /// Publishes in every shard in which something is due, until nothing is or `goesOn` returns
+    /// false.
     package func publish(
         while goesOn: () -> Bool = { true }
     ) throws(Fault) -> Publication {
@@ -51,8 +52,8 @@ package struct Publishing: Sendable {
                 try publish(in: due.shard, at: .service, while: goesOn, &publication)
             } catch {
                 if error.isOfWholeDatabase { throw error }
-                // A shard that another session has locked is left for the next look; the commands that wait for it
-                // tell if it stays locked.
+                // A shard that another session has locked is left for the next check; the commands that wait
+                // for it show whether it stays locked.
                 if error != .busy { publication.fault = publication.fault ?? error }
             }
         }
@@ -60,7 +61,8 @@ package struct Publishing: Sendable {
         return publication
     }
 
-    /// Publishes in one shard for a run of a project. A rehearsal publishes nothing, and tells what would be.
+    /// Publishes in one shard for a run of a project. A rehearsal publishes nothing, and reports what would
+    /// be published.
     package func publish(
         of project: ProjectID, in shard: Shard, under lease: Lease?, isRehearsal: Bool = false
     ) throws(Fault) -> Publication {

@@ -1,10 +1,10 @@
 package import Core
 
-/// Brings customers to a new catalog: writes their rows by it, publishes what it gave and took, and credits what
-/// waited for a product of it.
+/// Brings customers to a new catalog: writes their rows by it, publishes what it gave and took, and credits
+/// purchases that waited for one of its products.
 ///
-/// A run that ends early is taken up by the next, and so is what faults: a customer, a shard or a project keeps no
-/// other from being projected.
+/// The next run continues one that ended early or hit a fault: a customer, a shard or a project does not
+/// prevent the others from being projected.
 package struct Reprojection: Sendable {
     private static let page = 500
 
@@ -16,8 +16,8 @@ package struct Reprojection: Sendable {
         self.secrets = secrets
     }
 
-    /// Projects the customers of every project whose catalog changed since they were projected, and returns how many
-    /// that were.
+    /// Projects the customers of every project whose catalog changed since their last projection, and returns
+    /// their number.
     package func project(
         while goesOn: () -> Bool = { true }, faulted: (ProjectID, Fault) -> Void,
         progress: (_ customers: Int) -> Void = { _ in }
@@ -55,7 +55,7 @@ package struct Reprojection: Sendable {
     private func project(
         _ outdated: OutdatedProject, in shard: Shard, each: (Result<Outcome, Fault>) -> Void
     ) throws(Fault) {
-        // Never the same again: a customer whose rows are by an older catalog once more is projected once more.
+        // Unique each time: a customer whose rows fall behind the catalog again is projected again.
         let text = "catalog:\(outdated.catalogVersion)/\(secrets.randomText(bytes: 10))"
         let cause = Cause(text: text, digest: secrets.digest(Array(text.utf8)))
         var last: Stream?

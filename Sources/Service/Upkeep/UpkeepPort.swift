@@ -1,29 +1,30 @@
 package import Core
 
-/// For whom there is something to do that no call asks for, and who does it.
+/// Customers with due work that no call requests, and the means to do it.
 package protocol UpkeepPort: Sendable {
-    /// Has commands decided behind all that clients wait for: those of a shard together, in their order. In a
-    /// rehearsal what the commands lead to is taken back.
+    /// Has commands decided after everything that clients wait for: those of a shard together, in order. In a
+    /// rehearsal their results are rolled back.
     func appendAll(
         _ commands: [Command], at pace: UpkeepPace, isRehearsal: Bool
     ) -> [CommandResult]
-    /// When something is due, of each shard in which anything will ever be.
+    /// When something is due, for each shard in which anything ever will be.
     func dueShards() throws(Fault) -> [(shard: Shard, at: Instant)]
-    /// Some customers of a shard, or of one project there, for whom something is due, the most overdue first.
+    /// Some customers with due work in a shard, or in one project's part of it, the most overdue first.
     func dueCustomers(
         in shard: Shard, of project: ProjectID?, at now: Instant, after last: DueCustomer?,
         limit: Int
     ) throws(Fault) -> [DueCustomer]
     func outdatedProjects() throws(Fault) -> [OutdatedProject]
-    /// Some customers of a shard with rows by an older catalog; none is added once the first were listed.
+    /// Some customers of a shard whose rows follow an older catalog; none is added once the first were
+    /// listed.
     func outdatedCustomers(
         of outdated: OutdatedProject, in shard: Shard, after last: Stream?, limit: Int
     ) throws(Fault) -> [Stream]
 }
 
 extension UpkeepPort {
-    /// Has the command of each item decided, a page of them in a commit, and hands on what came of each. What is wrong
-    /// with more than one of them is thrown.
+    /// Has the command of each item decided, a page per commit, and passes on each result. Throws faults that
+    /// concern more than one of them.
     func settle<Item>(
         _ items: [Item], at pace: UpkeepPace, isRehearsal: Bool = false,
         while goesOn: () -> Bool = { true }, _ command: (Item) -> Command,
@@ -45,7 +46,7 @@ extension UpkeepPort {
 }
 
 extension Fault {
-    /// Whether it is wrong with a shard or the database, and not with one customer.
+    /// Whether it concerns a shard or the database, and not a single customer.
     fileprivate var isOfMany: Bool { isOfWholeDatabase || self == .busy || self == .logBlocked }
 }
 

@@ -86,7 +86,7 @@ extension Balances {
     /// A line for each currency.
     var lines: [String] { currencies.map { "\($0)   \(self[$0])" } }
 
-    /// The same for those of the sandbox, shown after those of production.
+    /// The lines for the sandbox, shown after those for production.
     var sandboxLines: [String] { lines.map { "\($0)   in the sandbox, never spent in production" } }
 }
 

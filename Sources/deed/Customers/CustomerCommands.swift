@@ -9,7 +9,7 @@ let customerCommands = [
     listBalancesCommand, listOrdersCommand,
 ]
 
-/// Whose rights a command is about.
+/// The flags that name a command's customer.
 let whom: [Option] = [
     .value("customer", "ID", "the customer's id, as a flag"), .environment, .project,
 ]

@@ -55,7 +55,7 @@ extension Purchase {
             evidence.count > 1 ? "\(evidence.count) transactions" : nil,
             newest.expires.map { "expires \($0.text)" },
             newest.revocation.map { "taken back at \($0.at.text)" },
-            // The place where it waited before a customer claimed it is not a customer.
+            // The keeper before a customer claimed it is not a customer.
             arrival.flatMap { $0.from.isReserved ? nil : $0.words },
             newest.environment != stream.environment ? "in the \(newest.environment)" : nil,
         ]
@@ -80,7 +80,7 @@ extension Interval {
 }
 
 extension Entitlement.Source {
-    /// What decides, as a person at a terminal names it.
+    /// The deciding source, in words for a person at a terminal.
     fileprivate var words: String {
         switch self {
         case .purchase(let id): "by the purchase \(id)"
@@ -91,7 +91,7 @@ extension Entitlement.Source {
 }
 
 extension Arrival {
-    /// From whom it came, and by which token where one decided.
+    /// The previous holder, and the token that decided the move, if one did.
     fileprivate var words: String {
         guard case .named(let token) = cause else { return "came from \(from)" }
         return "came from \(from) by its token \(token)"

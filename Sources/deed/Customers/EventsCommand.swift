@@ -40,7 +40,7 @@ let eventsCommand = CommandSpec(
     }
 }
 
-/// Page after page, until it is enough.
+/// Prints page after page until there is enough.
 private struct EventsCourse {
     private static let lookPause = 200
     private static let faultPause = 1000
@@ -55,7 +55,7 @@ private struct EventsCourse {
         self.isFollowing = isFollowing
     }
 
-    /// Where it ends.
+    /// Returns where it ends.
     mutating func run(
         _ feed: FeedReader, _ show: (FeedItem) -> Void
     ) throws(CommandEnd) -> FeedCursor {
@@ -79,7 +79,7 @@ private struct EventsCourse {
         }
     }
 
-    /// `nil` where a follower has to try again.
+    /// `nil` if a follower has to try again.
     private func page(of feed: FeedReader) throws(CommandEnd) -> FeedPage? {
         do throws(FeedError) {
             return try feed.page(question)

@@ -67,7 +67,7 @@ extension Invocation {
         }
     }
 
-    /// A ticket is a name that Deed sees for the first time.
+    /// A ticket is always a new name to Deed.
     private func ticket() throws(CommandEnd) -> Ticket? {
         guard let text = self["ticket"] else { return nil }
         do {

@@ -36,14 +36,14 @@ let timelineCommand = CommandSpec(
     }
 }
 
-/// The columns of the terminal, within what `--width` allows, or 80 without one.
+/// The columns of the terminal, as `--width` allows, or 80 without one.
 private func terminalWidth() -> Int {
     var size = winsize()
     guard ioctl(STDOUT_FILENO, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 0 else { return 80 }
     return min(max(Int(size.ws_col), 40), 1000)
 }
 
-/// What part of time is drawn, and the moment in it that is marked.
+/// The drawn period, and the marked moment in it.
 struct TimelineSpan {
     let start: Instant
     let end: Instant
@@ -55,16 +55,16 @@ struct TimelineSpan {
         let goesOn = rows.contains { $0.bars.contains { $0.interval.end == nil } }
         let life = Life(
             from: starts.min() ?? mark, to: max(ends.max() ?? mark, starts.max() ?? mark))
-        // A life of minutes that is long over would be one column of the time since.
+        // A life of minutes that ended long ago would be only one column.
         let isDrawn = goesOn || start != nil || end != nil || life.isNear(mark)
         let early = isDrawn ? min(life.from, mark) : life.from
         let late = isDrawn ? max(life.to, mark) : life.to
-        // A bound that was given may lie beyond everything that there is.
+        // A given bound may lie beyond all events.
         let before = end?.advanced(byMilliseconds: -TimelineSpan.day) ?? early
         let first = start ?? min(early, before)
         let last = max(late, first)
         self.start = first
-        // Room behind the last, so that what ends can be told from what goes on.
+        // Room after the last event, to show which bars end and which continue.
         let length = Life(from: first, to: last).length
         let room = length == 0 ? TimelineSpan.day : max(1, length / 10)
         self.end = end ?? last.advanced(byMilliseconds: room)
@@ -73,7 +73,7 @@ struct TimelineSpan {
 
     private static let day: Int64 = 86_400_000
 
-    /// From the first that happened to the last.
+    /// From the first event to the last.
     private struct Life {
         let from: Instant
         let to: Instant
@@ -84,7 +84,7 @@ struct TimelineSpan {
             return isTooLong ? .max : length
         }
 
-        /// Whether it is still to be seen when a drawing reaches to the moment as well.
+        /// Whether it is still visible in a drawing that also reaches the moment.
         func isNear(_ moment: Instant) -> Bool {
             let reach = Life(from: min(from, moment), to: max(to, moment)).length
             return length == 0 || reach / 20 <= length
@@ -93,7 +93,7 @@ struct TimelineSpan {
 
     var isOfDays: Bool { Life(from: start, to: end).length > 3 * TimelineSpan.day }
 
-    /// As precisely as the length asks for: days, minutes or seconds.
+    /// As precise as the length requires: days, minutes or seconds.
     func text(of instant: Instant) -> String {
         if isOfDays { return String(instant.text.prefix(10)) }
         let isOfSeconds = Life(from: start, to: end).length <= 600_000
@@ -140,7 +140,7 @@ struct TimelineDrawing {
 
     private var dates: String {
         var (first, last) = (span.text(of: span.start), span.text(of: span.end))
-        // Where it is narrow, days give way.
+        // Without room, the date is left out.
         func time(_ text: String) -> String { String(text.drop { $0 != "T" }.dropFirst()) }
         if first.count + last.count >= columns { last = time(last) }
         if first.count + last.count >= columns { first = time(first) }
@@ -181,7 +181,7 @@ struct TimelineDrawing {
 
     private func draw(_ bar: TimelineRow.Bar, in cells: inout [Character]) {
         let first = max(column(of: bar.interval.start), 0)
-        // However short it is, it shows.
+        // Even the shortest bar is visible.
         let last = bar.interval.end.map { end in
             max(column(of: end.advanced(byMilliseconds: -1)), column(of: bar.interval.start))
         }

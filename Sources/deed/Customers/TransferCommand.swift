@@ -42,7 +42,7 @@ extension Invocation {
         return purchase
     }
 
-    /// Who is to hold the purchase; `nil` when a move is to be undone.
+    /// The new holder; `nil` to undo a move.
     fileprivate func receiver() throws(CommandEnd) -> CustomerID? {
         let receiver: CustomerID? = try id("to")
         if (receiver == nil) != has("undo") { throw usage("give either --to or --undo") }

@@ -3,8 +3,8 @@ import Core
 import Evidence
 import Foundation
 
-/// Evidence from a file, without what editors and shells add to a text: a mark of its encoding at the
-/// front and line breaks. Binary evidence is left as it is.
+/// Evidence from a file, without what editors and shells add to a text: an encoding mark at the
+/// front, and line breaks. Binary evidence stays unchanged.
 func readEvidence(_ path: String) throws(CommandEnd) -> [UInt8] {
     // Twice as much: line breaks are not part of the evidence.
     let bytes = try readFile(path, limit: 2 * RawEvidence.byteLimit)
@@ -18,8 +18,7 @@ private func bare(_ bytes: [UInt8]) -> [UInt8] {
     return text
 }
 
-/// A text in UTF-8 without a mark of its encoding. Some shells write every text that they have to
-/// keep as UTF-16.
+/// A text in UTF-8 without an encoding mark. Some shells store every text as UTF-16.
 func withoutMark(_ bytes: [UInt8]) -> [UInt8] {
     if bytes.starts(with: [0xEF, 0xBB, 0xBF]) { return Array(bytes.dropFirst(3)) }
     if bytes.starts(with: [0xFF, 0xFE]) || bytes.starts(with: [0xFE, 0xFF]) {

@@ -45,7 +45,7 @@ private let showIntakeCommand = CommandSpec(
     }
 }
 
-/// What a person may decide about an item of the queue.
+/// A person's possible decisions about an item of the queue.
 private enum IntakeChange: String, CaseIterable {
     case retry
     case settle

@@ -62,7 +62,7 @@ extension Invocation {
 }
 
 extension SubmittedItem {
-    /// Whether the customer has nothing of it.
+    /// Whether the customer gets nothing from it.
     fileprivate var isRefused: Bool {
         switch result {
         case .believed(.recorded), .believed(.alreadyKnown), .believed(.alreadySettled), .undecided:

@@ -28,7 +28,7 @@ let verifyCommand = CommandSpec(
 }
 
 extension Invocation {
-    /// The file taken apart; it is read no further than evidence may be long.
+    /// The file taken apart; reads no more than evidence may contain.
     func examination() throws(CommandEnd) -> Examination {
         var question = EvidenceQuestion(now: try instant("at") ?? systemClock())
         question.bundleID = try id("bundle-id")
@@ -64,7 +64,7 @@ func readFile(_ path: String, limit: Int) throws(CommandEnd) -> [UInt8] {
     return content
 }
 
-/// The certificates in a folder, in PEM or DER, by the order of their file names.
+/// The certificates in a folder, in PEM or DER, in order of their file names.
 func readRoots(in folder: String) throws(CommandEnd) -> [Certificate] {
     guard let listing = opendir(folder) else {
         throw .fault("\(folder) cannot be opened: \(String(cString: strerror(errno)))")
@@ -87,7 +87,7 @@ func readRoots(in folder: String) throws(CommandEnd) -> [Certificate] {
             throw .fault("\(path) holds no certificate in PEM or DER")
         }
     }
-    // Without it every purchase would be refused later, far from its cause.
+    // Without this check, every purchase would be refused later, far from the cause.
     if roots.isEmpty {
         throw .fault(
             "\(folder) holds no certificate; put the roots there as .pem, .crt, .cer or .der")

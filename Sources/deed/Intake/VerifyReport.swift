@@ -95,7 +95,7 @@ struct VerifyReport {
         return [first, second, third]
     }
 
-    /// Evidence is written by strangers; their control characters must not reach a terminal.
+    /// Strangers write evidence; their control characters must not reach a terminal.
     private func visible(_ text: String) -> String {
         String(
             String.UnicodeScalarView(

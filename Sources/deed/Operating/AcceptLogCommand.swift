@@ -50,7 +50,8 @@ let acceptLogCommand = CommandSpec(
 }
 
 extension Database {
-    /// Why the database is not worked with, as far as this machine has seen the log, and whether it has.
+    /// Why the database is not used, by what this machine has seen of the log, and whether it has seen
+    /// anything.
     fileprivate func impediment() throws(CommandEnd) -> (Impediment?, isRemembered: Bool) {
         let ledger = Ledger(modestSettings(clock: systemClock), log: .silent, metrics: Metrics())
         defer { ledger.close() }
@@ -72,13 +73,13 @@ extension Invocation {
     ) throws(CommandEnd) -> AcceptedLog {
         var settings = database.modestSettings(
             clock: try clock(over: database, onlyReads: false))
-        // What was seen is just what is given up.
+        // What was seen is exactly what is being given up.
         settings.memory = .none
         let live = Live(
             settings, Outside(verifier: Verifier(extraRoots: []), keys: secretKeyFile.ring))
         defer { live.ledger.close() }
         let accepted = try obey(live.useCases.acceptance.accept(reason, by: sender))
-        // With nothing recorded, nothing is accepted.
+        // If nothing was recorded, nothing was accepted.
         if !accepted.projects.isEmpty { try ask(live.ledger.forgetLostEnds()) }
         return accepted
     }

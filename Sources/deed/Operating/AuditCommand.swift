@@ -45,7 +45,7 @@ let auditCommand = CommandSpec(
                 try report.auditProjections(auditor, sample: sample)
             }
         } catch {
-            // What was found and done until then is not lost.
+            // Reports what was found and done so far.
             if report.hasNews { invocation.show(report.json, text: report.text) }
             throw error
         }
@@ -61,14 +61,14 @@ private struct AuditReport {
     private var schema: [SchemaDifference] = []
     private var events: Int64 = 0
     private var log = AuditFindings()
-    /// Events that no head covers.
+    /// Events beyond their shard's head.
     private var beyond = 0
     private var marks: [ShardMark] = []
     private var since: Checkpoint?
     private var evidence: EvidenceAudit?
     private var projections: ProjectionAudit?
 
-    /// Whether an audit that did not come to its end has anything to report.
+    /// Whether an audit that was cut short has anything to report.
     var hasNews: Bool {
         quarantined?.isEmpty == false || !schema.isEmpty || !log.isEmpty
     }
@@ -138,7 +138,7 @@ private struct AuditReport {
         projections = audit
     }
 
-    /// Keeps where a clean audit has ended.
+    /// Stores where a clean audit has ended.
     func keepMark(_ invocation: Invocation, now: Instant) throws(CommandEnd) {
         guard invocation.has("since-mark") else { return }
         let mark = Checkpoint(madeAt: now, marks: marks)
@@ -289,7 +289,7 @@ extension EvidenceAuditPort {
     }
 }
 
-/// Asks the ledger's auditor; an error becomes the command's end.
+/// Asks the ledger's auditor; turns an error into the command's end.
 func attempt<Answer>(
     _ body: () throws(LedgerError) -> Answer
 ) throws(CommandEnd) -> Answer {
@@ -306,7 +306,7 @@ func attempt<Answer>(
 extension Invocation {
     fileprivate var markFile: String { "\(Settings(self).dataFolder)/audit.mark" }
 
-    /// The mark of the last clean audit; `nil` when this is the first, or all is to be read.
+    /// The mark of the last clean audit; `nil` if this is the first, or everything is to be read.
     fileprivate func lastMark() throws(CommandEnd) -> Checkpoint? {
         guard has("since-mark"), fileExists(markFile) else { return nil }
         do throws(CommandEnd) {
@@ -318,7 +318,7 @@ extension Invocation {
         }
     }
 
-    /// Runs `body` with what audits the database that the settings name.
+    /// Runs `body` with the auditor of the configured database.
     func withAuditor(
         asOwner: Bool = false, _ body: (Auditor, @escaping Clock) throws(CommandEnd) -> Void
     ) throws(CommandEnd) {

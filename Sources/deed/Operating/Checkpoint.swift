@@ -4,8 +4,8 @@ import Crypto
 import JSON
 import Ledger
 
-/// Where every shard ended at an instant, signed with the installation's key: who can write to the
-/// database cannot make one.
+/// Where every shard ended at an instant, signed with the installation's key: write access to the
+/// database is not enough to make one.
 struct Checkpoint {
     private static let format: Int64 = 1
 
@@ -19,7 +19,7 @@ struct Checkpoint {
 
     subscript(shard: Shard) -> ShardMark? { marks.first { $0.shard == shard } }
 
-    /// Reads what `text` gives, which must be signed with one of the keys.
+    /// Reads what `text` returns, which must be signed with one of the keys.
     init(_ text: String, from name: String, _ keys: [SecretKey]) throws(CommandEnd) {
         func damaged(_ reason: String) -> CommandEnd {
             .refused(code: "checkpoint_invalid", sentence: "\(name) \(reason)")

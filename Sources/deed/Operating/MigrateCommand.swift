@@ -76,7 +76,7 @@ extension Invocation {
 }
 
 extension [SchemaDifference] {
-    /// Why a command fails that found them; `nil` where nothing of the schema itself differs.
+    /// Why a command that found them fails; `nil` if the schema itself has no difference.
     var refusal: CommandEnd? {
         if allSatisfy(\.isOutside) { return nil }
         return .refused(
@@ -97,7 +97,7 @@ extension SchemaDifference {
 }
 
 extension Schema {
-    /// Lets the login serve, and closes the database to logins that were given nothing in it.
+    /// Lets the login serve, and closes the database to logins without any grant in it.
     fileprivate mutating func serve(_ login: String) throws(CommandEnd) {
         do throws(LedgerError) {
             try close(to: login)

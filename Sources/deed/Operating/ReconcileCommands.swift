@@ -8,7 +8,7 @@ import Ledger
 import Service
 import Threading
 
-/// The longer names stand first: the first one that fits is taken.
+/// Longer names come first, because the first match is taken.
 let reconcileCommands = [
     listReconciliationsCommand, showReconciliationCommand, reconcileCommand,
 ]
@@ -106,7 +106,7 @@ private let showReconciliationCommand = CommandSpec(
 }
 
 extension CommandEnd {
-    /// How it ends where the reconciliations of some projects did; `nil` where that is none.
+    /// The joint end of some projects' reconciliations; `nil` if none failed.
     fileprivate init?(_ ends: [(project: ProjectID, end: CommandEnd)]) {
         guard let worst = ends.max(by: { $0.end.exitCode < $1.end.exitCode })?.end else {
             return nil
@@ -136,7 +136,7 @@ extension Invocation {
         return wish
     }
 
-    /// Reconciles a project, prints the report, and throws if not all is as it should be.
+    /// Reconciles a project, prints the report, and throws unless all is well.
     fileprivate func reconcile(
         _ wish: ReconcileWish, _ live: Live, by sender: Sender, patience: Int
     ) throws(CommandEnd) {
@@ -190,7 +190,7 @@ extension Invocation {
         return instant
     }
 
-    /// The database's clock, or one that stands at an instant of its past; or of its future, where the
+    /// The database's clock, or one that stands at an instant of its past, or of its future if the
     /// clock is a test's.
     fileprivate func clock(
         over database: Database, for wish: ReconcileWish

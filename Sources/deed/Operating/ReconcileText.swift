@@ -4,7 +4,7 @@ import JSON
 import Service
 
 extension ReconciliationFinished {
-    /// What a machine reads of a run.
+    /// A run for machines.
     func json(of wish: ReconcileWish) -> JSON {
         var object = JSONObject()
         object.append(
@@ -15,7 +15,7 @@ extension ReconciliationFinished {
         return .object(object)
     }
 
-    /// The same in words that an operator can forward.
+    /// A run in words that an operator can forward.
     func text(of wish: ReconcileWish) -> String {
         let head =
             wish.isRehearsal
@@ -64,7 +64,7 @@ extension Reconciliation {
 }
 
 extension ReconcileStep {
-    /// What a step came to, in words.
+    /// The result of a step, in words.
     fileprivate func sentence(_ counts: StepCounts) -> String {
         switch self {
         case .boundaries:

@@ -6,22 +6,22 @@ import Glibc
 import Machine
 import PrivatePostgres
 
-/// Where the installation's key is kept: 64 hexadecimal digits that only their owner may read. It is
-/// made when it is needed first.
+/// The file of the installation's key: 64 hexadecimal digits that only the owner may read. It is
+/// made when it is first needed.
 struct SecretKeyFile: Sendable {
     let path: String
-    /// The folder that is made with the first key, where it is Deed's own.
+    /// The folder to make with the first key, if it is Deed's own.
     var folder: String?
 
-    /// The key that takes its place while one is rotated.
+    /// The key that replaces it during a rotation.
     private var next: SecretKeyFile { SecretKeyFile(path: "\(path).next") }
 
-    /// The key, followed by earlier keys that may have sealed or signed what is still kept.
+    /// The key, followed by earlier keys that may have sealed or signed what is still stored.
     func keys(making: Bool) throws(CommandEnd) -> [SecretKey] {
         [try key(making: making)] + [try next.read()].compactMap(\.self) + (try predecessors())
     }
 
-    /// The keys of before, each in a file of its own: what they have signed is proven by them alone.
+    /// The earlier keys, each in its own file: only they can prove what they have signed.
     private func predecessors() throws(CommandEnd) -> [SecretKey] {
         let parts = path.split(separator: "/", omittingEmptySubsequences: false)
         let folder = parts.count > 1 ? parts.dropLast().joined(separator: "/") + "/" : "./"
@@ -33,7 +33,7 @@ struct SecretKeyFile: Sendable {
                 String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self)
             }
             let old = "\(parts.last ?? "").old"
-            // Before there were names, there was one.
+            // Before keys had names, there was one old key.
             if name == old || name.hasPrefix("\(old).") { names.append(name) }
         }
         var keys: [SecretKey] = []
@@ -43,9 +43,9 @@ struct SecretKeyFile: Sendable {
         return keys
     }
 
-    /// Makes a new key and puts it in the place of the old one, once `reseal` has sealed everything
-    /// under it. A process that dies in between leaves files that open everything, and the next call
-    /// goes on where it stopped.
+    /// Makes a new key and replaces the old one with it, once `reseal` has sealed everything under
+    /// it. If a process dies in between, its files still open everything, and the next call
+    /// continues.
     func rotate(_ reseal: ([SecretKey]) throws(CommandEnd) -> Void) throws(CommandEnd) {
         guard let lock = FileLock("\(path).lock") else {
             throw fault("\(path).lock cannot be opened")
@@ -62,7 +62,7 @@ struct SecretKeyFile: Sendable {
         syncFolder(of: path)
     }
 
-    /// The key. Where there is none it is made, unless something was signed with it before.
+    /// The key. A missing one is made, unless something was signed with it before.
     func key(making: Bool) throws(CommandEnd) -> SecretKey {
         if let key = try read() { return key }
         if !making {
@@ -73,7 +73,7 @@ struct SecretKeyFile: Sendable {
         return key
     }
 
-    /// The key; `nil` where there is none yet.
+    /// The key; `nil` if there is none yet.
     private func read() throws(CommandEnd) -> SecretKey? {
         let descriptor = open(path, O_RDONLY | O_CLOEXEC)
         if descriptor < 0, errno == ENOENT { return nil }
@@ -97,8 +97,8 @@ struct SecretKeyFile: Sendable {
         return key
     }
 
-    /// Ends the program where there is a key that this user, whose process this is now, may not read. It would be missed
-    /// only with the first credentials to open.
+    /// Ends the program if the process's present user may not read an existing key. Otherwise it would be
+    /// missed only with the first credentials to open.
     func check(readableFor user: ServiceUser) throws(CommandEnd) {
         if access(path, R_OK) == 0 || errno != EACCES { return }
         throw fault(
@@ -106,7 +106,7 @@ struct SecretKeyFile: Sendable {
                 + "and let that user enter its folder")
     }
 
-    /// Makes the file in one step with all that belongs in it, so that two processes that make it get the same one.
+    /// Makes the complete file in one step, so that two processes that make it get the same one.
     private func make() throws(CommandEnd) {
         if let folder { mkdir(folder, 0o755) }
         let draft = "\(path).\(randomBytes(8).hex)"
@@ -135,12 +135,12 @@ extension Option {
 }
 
 extension Invocation {
-    /// The installation's key, to sign with it or, when it is not to be made, to see what it signed.
+    /// The installation's key, for signing or, if it is not to be made, for checking signatures.
     func secretKey(making: Bool) throws(CommandEnd) -> SecretKey {
         try secretKeyFile.key(making: making)
     }
 
-    /// The installation's key and its predecessor, to see what either has signed.
+    /// The installation's key and its predecessors, for checking signatures.
     func secretKeys() throws(CommandEnd) -> [SecretKey] {
         try secretKeyFile.keys(making: false)
     }
@@ -153,7 +153,7 @@ extension Invocation {
 }
 
 extension SecretKeyFile {
-    /// The same as `keys`, with the reason alone where there are none.
+    /// Like `keys`, but throws only the reason if there are none.
     func ring(making: Bool) throws(KeyTrouble) -> [SecretKey] {
         do throws(CommandEnd) {
             return try keys(making: making)

@@ -59,7 +59,7 @@ let serveCommand = CommandSpec(
     log.tellExtraRoots(roots)
     let user = try invocation.serviceUser()
     let lock = try invocation.serviceLock(listen: settings.server.listen)
-    // Let go of last: who comes next must find the database stopped.
+    // Released last: the next holder must find the database stopped.
     defer { withExtendedLifetime(lock) {} }
     try starting { () throws(StartError) in try settings.claimAddresses() }
     if let user, !user.become() {
@@ -90,7 +90,7 @@ let serveCommand = CommandSpec(
 }
 
 extension Invocation {
-    /// Who serves, if root started this; the data folder is then that user's.
+    /// The user who serves, if root started this; the data folder then belongs to that user.
     fileprivate func serviceUser() throws(CommandEnd) -> ServiceUser? {
         do throws(PrivatePostgresError) {
             return try DataFolder.give(Settings(self).dataFolder, wanting: self["user"])
@@ -113,7 +113,7 @@ extension Invocation {
 }
 
 extension Log {
-    /// Says whom else the instance trusts, so that operators learn of it in time.
+    /// Logs the additional trusted roots, so that operators learn of them in time.
     fileprivate func tellExtraRoots(_ roots: [Certificate]) {
         if roots.isEmpty { return }
         warning(

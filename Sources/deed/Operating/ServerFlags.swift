@@ -3,7 +3,7 @@ import Commands
 import HTTPServer
 
 extension Invocation {
-    /// Where to listen, checked before anything is started.
+    /// The listening address, checked before anything is started.
     func listenAddress(_ name: String = "listen") throws(CommandEnd) -> String? {
         guard let text = self[name] else { return nil }
         var settings = ServerSettings()
@@ -27,7 +27,7 @@ extension Invocation {
 }
 
 extension ServiceSettings {
-    /// What the flags say of server and ledger; read before anything is started.
+    /// The server's and the ledger's settings from the flags, read before anything is started.
     init(_ invocation: Invocation) throws(CommandEnd) {
         self.init()
         server = try ServerSettings(invocation)
@@ -60,7 +60,7 @@ extension ServerSettings {
         }
     }
 
-    /// The server of those who run Deed; none unless it has an address of its own.
+    /// The operators' server; none unless it has its own address.
     fileprivate init?(operationsOf invocation: Invocation) throws(CommandEnd) {
         guard let address = try invocation.listenAddress("operations-listen") else { return nil }
         self.init()

@@ -63,10 +63,10 @@ let statusCommand = CommandSpec(
     }
 }
 
-/// How the database was found.
+/// The state in which the database was found.
 private struct DatabaseCondition {
     let impediments: [Impediment]
-    /// `nil` where the database is not read.
+    /// `nil` if the database was not read.
     let queue: IntakeCounts?
 
     init(of database: Database) throws(CommandEnd) {
@@ -111,8 +111,8 @@ extension IntakeCounts {
     }
 }
 
-/// `ready`, `not ready` or `not running`. A server with a certificate must have that very one,
-/// whatever name it is made out to: the probe asks an address of this machine.
+/// `ready`, `not ready` or `not running`. A server with a certificate must have exactly that one,
+/// whatever its name: the probe asks an address of this machine.
 private func serverStatus(listen: String, certificate: String?) -> String {
     let address = listen.hasPrefix(":") ? "127.0.0.1\(listen)" : listen
     let scheme = certificate == nil ? "http" : "https"

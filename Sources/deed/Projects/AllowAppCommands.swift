@@ -53,7 +53,7 @@ extension Invocation {
 }
 
 extension AppAllowances {
-    /// For people who list them.
+    /// In words, for a list.
     var words: String {
         let named = apps.map(\.id.text)
         if isAny { return (["any"] + named).joined(separator: ", ") }

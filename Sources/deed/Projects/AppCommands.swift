@@ -65,7 +65,7 @@ private let removeAppCommand = CommandSpec(
 }
 
 extension Option {
-    /// What names an app, in the word of its store.
+    /// The flags that name an app, in each store's word.
     static let app = storeProfiles.map {
         value($0.appFlag.name, "ID", $0.appFlag.help, isRequired: storeProfiles.count == 1)
     }
@@ -128,7 +128,7 @@ extension CredentialsStatus {
 }
 
 extension CredentialsStatus {
-    /// What may happen to what is shown to a store on this machine.
+    /// The risk for credentials that are used with a store on this machine.
     fileprivate var risk: String? {
         guard let address else { return nil }
         return

@@ -89,7 +89,7 @@ private let applyCatalogCommand = CommandSpec(
         var shown = try live.useCases.catalogs.preview(proposal, of: project)
         if !invocation.isJSON { printText(shown.text(warnings: contents.warnings)) }
         if !invocation.has("dry-run") {
-            // What was shown is what is applied, or nothing is.
+            // Applies exactly what was shown, or nothing.
             let approved = CatalogProposal(contents.catalog, basis: shown.step.version)
             let step = try live.useCases.fulfil(
                 live.useCases.catalogs.applying(approved, to: project, by: sender))
@@ -108,7 +108,7 @@ private let applyCatalogCommand = CommandSpec(
 }
 
 extension Invocation {
-    /// What is in the file that the first argument names.
+    /// The content of the file that the first argument names.
     fileprivate func catalogBytes() throws(CommandEnd) -> [UInt8] {
         let name = positional(0) ?? ""
         do {
@@ -119,7 +119,7 @@ extension Invocation {
         }
     }
 
-    /// The catalog in a file that is to come in place of another. All that is wrong with it is printed.
+    /// The catalog in a file that should replace another. Prints all of its problems.
     fileprivate func contents(
         of bytes: [UInt8], after old: Catalog
     ) throws(CommandEnd) -> CatalogFile.Contents {
@@ -148,7 +148,7 @@ extension URL {
 }
 
 extension Ledger {
-    /// Brings what other programs read to the new catalog, so that it holds when the command ends.
+    /// Brings the rows that other programs read to the new catalog before the command ends.
     fileprivate func projectAnew() throws(CommandEnd) {
         let progress = Progress()
         defer { progress.end() }
@@ -169,7 +169,7 @@ extension Catalogs {
         return try preview(step, of: project)
     }
 
-    /// The step with who gains and loses by it; progress is shown while that is counted.
+    /// The step, with who gains and loses by it; shows progress while counting.
     fileprivate func preview(
         _ step: CatalogStep, of project: ProjectID
     ) throws(CommandEnd) -> CatalogPreview {

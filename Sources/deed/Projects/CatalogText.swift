@@ -8,7 +8,7 @@ struct CatalogPreview {
     let step: CatalogStep
     let counts: AccessCounts
 
-    /// The same once it was done.
+    /// The preview after the step was applied.
     func applied(_ step: CatalogStep) -> CatalogPreview {
         CatalogPreview(step: step, counts: counts)
     }

@@ -5,8 +5,8 @@ import JSON
 import StoreAccess
 
 extension Option {
-    /// What an app shows the store. Secrets come from files: arguments are visible to
-    /// all users of the machine to read.
+    /// An app's credentials. Secrets come from files, because all users of the machine can read
+    /// arguments.
     static let credentials: [Option] =
         storeProfiles.flatMap(\.credentials).map { .value($0.flag, $0.help.value, $0.help.text) }
         + [

@@ -55,7 +55,7 @@ private let revokeKeyCommand = CommandSpec(
     options: [.project] + Option.database, example: "deed key revoke k_7m2c0qv3"
 ) { invocation throws(CommandEnd) in
     let text = invocation.positional(0) ?? ""
-    // Not repeated in an error, which may end up in any hands.
+    // The text is not repeated in an error, which anyone might read.
     if text.hasPrefix("deed_") {
         throw invocation.usage("that is a key, not its id; deed key list shows the ids")
     }

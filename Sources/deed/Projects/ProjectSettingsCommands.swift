@@ -146,7 +146,7 @@ extension Invocation {
 }
 
 extension ProjectSettings {
-    /// What back ends may add per call and per day.
+    /// How much back ends may add per call and per day.
     private var limits: String {
         creditLimits.sorted { $0.key < $1.key }
             .map { "\($0)=\($1.perCall)/\($1.perDay)" }.joined(separator: ", ")

@@ -10,13 +10,13 @@ struct KeyFile {
 
     var path: String { "\(folder)/\(role.rawValue)" }
 
-    /// The key in it; `nil` where there is no file, or no folder.
+    /// The key in it; `nil` if there is no file or folder.
     func text() throws(CommandEnd) -> String? {
         fileExists(folder) ? try HeldFolder(folder).line(of: role.rawValue) : nil
     }
 
-    /// Makes the key. Its text is on disk before the key opens anything, so that one which was made by a process that was
-    /// killed then is not lost.
+    /// Makes the key. Its text is on disk before the key works, so that a killed process loses no working
+    /// key.
     func make(_ invocation: Invocation) throws(CommandEnd) {
         let folder = try openFolder()
         let draft = "\(role.rawValue).made"

@@ -1,7 +1,7 @@
 import Commands
 import Glibc
 
-/// A file of settings, as systemd and shells read it: `DEED_LISTEN="127.0.0.1:8080"`.
+/// A file of settings in the form that systemd and shells read: `DEED_LISTEN="127.0.0.1:8080"`.
 struct SettingsFile {
     private static let mark = "# Written by deed setup, which can be run again."
 
@@ -19,7 +19,7 @@ struct SettingsFile {
     /// Whether a setup has written it before.
     var isSetUp: Bool { lines.contains(SettingsFile.mark) }
 
-    /// Whether it holds the same as when it was read.
+    /// Whether its content is the same as when it was read.
     var isUnchanged: Bool { text != nil && text == newText }
 
     var newText: String { lines.map { $0 + "\n" }.joined() }
@@ -29,7 +29,7 @@ struct SettingsFile {
             .map { SettingsFile.unquoted($0.dropFirst(name.count + 1)) }
     }
 
-    /// Sets the variables, and takes away those without a value; other lines stay as they are.
+    /// Sets the variables, and removes those without a value; other lines stay unchanged.
     mutating func set(_ variables: [(name: String, value: String?)]) {
         if !isSetUp { lines.insert(SettingsFile.mark, at: 0) }
         for (name, value) in variables where self[name] != value {
@@ -41,7 +41,7 @@ struct SettingsFile {
         }
     }
 
-    /// In double quotes, systemd and shells take the same four letters for more than themselves.
+    /// In double quotes, systemd and shells give these four characters a special meaning.
     private static func quoted(_ value: String) -> String {
         let plain = value.allSatisfy {
             $0.isASCII && ($0.isLetter || $0.isNumber || "/.:_-@[]".contains($0))

@@ -8,8 +8,8 @@ import Ledger
 import PrivatePostgres
 import Service
 
-/// Makes an installation of answers. Each step finds out whether it is done already, so that a setup that was cut short
-/// goes on where it ended.
+/// Makes an installation from answers. Each step finds out whether it is already done, so that a setup that
+/// was cut short continues where it ended.
 struct Setup: Sendable {
     static let keyName = "made by deed setup"
 
@@ -21,7 +21,7 @@ struct Setup: Sendable {
         self.place = place
     }
 
-    /// The steps, looked up without changing anything.
+    /// The steps, determined without changing anything.
     func plan() throws(CommandEnd) -> [SetupStep] {
         let found = try FoundDatabase(self)
         var steps = [databaseStep(found), settingsStep(), projectStep(found)]
@@ -34,12 +34,13 @@ struct Setup: Sendable {
         return steps
     }
 
-    /// Takes the steps that are left. What breaks is told with what was done before it.
+    /// Takes the remaining steps. An error is reported with what was done before it.
     func perform(_ plan: [SetupStep], isTelling: Bool) throws(CommandEnd) {
         if !plan.hasWork { return }
         var done: [String] = []
         do throws(CommandEnd) {
-            // Held from the first step to the last, lest a private one start and stop at each of them.
+            // Held from the first step to the last, so that a private database does not start and stop
+            // at each of them.
             let database = try invocation.database(mayCreate: true)
             defer { database.leave() }
             for step in plan {
@@ -62,7 +63,7 @@ struct Setup: Sendable {
         }
     }
 
-    /// A call of Deed as the answers have it.
+    /// A call of Deed with the answers' settings.
     var invocation: Invocation {
         let url = answers.databaseURL.map { ["--database-url", $0] } ?? []
         return Invocation(
@@ -127,7 +128,7 @@ extension Setup {
     private func projectStep(_ found: FoundDatabase) -> SetupStep {
         let project = answers.project
         if found.project != nil { return .isThere("project", project.text) }
-        // The first project of a database has no neighbour whose apps it could take.
+        // The first project of a database cannot take an app from another one.
         let isFirst = found.hasNoProject
         let more = isFirst ? ", the first one, whose admin keys may add any app" : ""
         let invocation = invocation

@@ -6,18 +6,19 @@ import HTTPServer
 import Machine
 import PrivatePostgres
 
-/// What a person wants of an installation: an answer to each of the five questions.
+/// A person's answers to the five questions about an installation.
 struct SetupAnswers {
     /// `nil` for a private database in the data folder.
     let databaseURL: String?
     let listen: String
     let project: ProjectID
-    /// Where keys are written, one for each role; `nil` where none are wanted.
+    /// Where keys are written, one for each role; `nil` for no keys.
     let keysFolder: String?
     /// The time in UTC of the nightly reconciliation; `nil` for none.
     let nightly: String?
 
-    /// What the flags say. For the rest a person is asked; or it is what is set up, else what most people want.
+    /// The answers in the flags. A person is asked for the rest; otherwise the present settings apply, or the
+    /// most common ones.
     init(_ invocation: Invocation, _ place: SetupPlace, isAsking: Bool) throws(CommandEnd) {
         let settings = place.settings
         func answer<Answer>(
@@ -65,7 +66,7 @@ extension SetupAnswers {
                 + "postgresql://deed_server:PASSWORD@127.0.0.1/deed, or private")
     }
 
-    /// A private database that is still to be made needs the programs of a PostgreSQL, and a user to run them.
+    /// A private database that is still to be made needs PostgreSQL's programs, and a user to run them.
     private static func checkPresence(_ place: SetupPlace) throws(CommandEnd) {
         if PrivatePostgres.exists(in: place.dataFolder) { return }
         do throws(PrivatePostgresError) {
@@ -78,7 +79,7 @@ extension SetupAnswers {
         }
     }
 
-    /// Where something new is to listen, nothing may listen yet.
+    /// Nothing may listen yet on a new address.
     private static func listen(_ text: String, _ place: SetupPlace) throws(CommandEnd) -> String {
         var server = ServerSettings()
         server.listen = text
@@ -93,7 +94,7 @@ extension SetupAnswers {
         do throws(ServerError) {
             try server.checkFree()
         } catch {
-            // What else is wrong may be right when the server starts, and then it says so.
+            // Other faults may be gone when the server starts, which then reports them.
             guard case .addressTaken = error else { return text }
             throw .refused(
                 code: "address_taken", sentence: "\(error.description).")
@@ -114,7 +115,8 @@ extension SetupAnswers {
 }
 
 extension String {
-    /// Asks until an answer can be taken. An empty line takes what is offered; why an answer cannot be taken is said.
+    /// Asks until an answer is acceptable. An empty line accepts the suggestion; a rejected answer gets the
+    /// reason.
     fileprivate func answered<Answer>(
         offering offered: String, _ read: (String) throws(CommandEnd) -> Answer
     ) throws(CommandEnd) -> Answer {
@@ -128,7 +130,7 @@ extension String {
         }
     }
 
-    /// The text with an x in place of each sign of a password.
+    /// The text with an `x` for each character of a password.
     var withoutPasswords: String {
         var bytes = Array(utf8)
         for range in passwordRanges(in: bytes) {

@@ -4,7 +4,7 @@ import Foundation
 import JSON
 
 extension Setup {
-    /// What a person does next, in one shell.
+    /// The person's next commands, in one shell.
     var commands: [String] {
         let program = Setup.program
         let first =
@@ -41,7 +41,7 @@ extension Setup {
         ]
     }
 
-    /// Where this machine reaches the server: one that listens on all addresses listens on its own, too.
+    /// The server's address on this machine: one that listens on all addresses also listens on its own.
     private var url: String {
         let colon = answers.listen.lastIndex(of: ":") ?? answers.listen.endIndex
         let (host, port) = (answers.listen[..<colon], answers.listen[colon...])
@@ -52,7 +52,7 @@ extension Setup {
         }
     }
 
-    /// `deed` where a shell finds this very program by that name, else its path.
+    /// `deed` if a shell finds this same program by that name, else its path.
     private static var program: String {
         let own =
             (try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")) ?? "deed"
@@ -63,7 +63,7 @@ extension Setup {
     }
 }
 
-/// The text as a shell takes it for one word.
+/// The text quoted as one word for a shell.
 private func quoted(_ text: String) -> String {
     let isPlain = text.allSatisfy {
         $0.isASCII && ($0.isLetter || $0.isNumber || "/._-+,@".contains($0))

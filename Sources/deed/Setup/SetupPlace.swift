@@ -4,7 +4,7 @@ import Core
 import Foundation
 import Glibc
 
-/// Where an installation has its data and its settings, and what is set already.
+/// Where an installation has its data and its settings, and its present settings.
 struct SetupPlace {
     private static let machineSettings = "/etc/deed/environment"
     private static let machineData = "/var/lib/deed"
@@ -28,7 +28,7 @@ struct SetupPlace {
     var usualKeys: String { "\(dataFolder)/keys" }
 }
 
-/// The path from the root on. What cannot be a line of a file is refused.
+/// The absolute path. Refuses a path that cannot be a line of a file.
 func absolutePath(_ path: String, named name: String) throws(CommandEnd) -> String {
     if path.isEmpty || path.unicodeScalars.contains(where: { $0.value < 32 || $0.value == 127 }) {
         throw .usage("\(name) takes the path of a folder")

@@ -4,7 +4,7 @@ import JSON
 import Service
 
 extension StoreReport {
-    /// What a command about the store prints with `--json`.
+    /// The `--json` output of a command about the store.
     var json: JSON {
         var object = JSONObject()
         object.append("environment", .string(environment.rawValue))
@@ -13,7 +13,7 @@ extension StoreReport {
         return .object(object)
     }
 
-    /// A line for each thing that the call brought.
+    /// A line for each thing that the call returned.
     func text(of call: StoreCall) -> String {
         let lines = remark.lines + items.map(\.line)
         if lines.isEmpty { return "\(call.wordsForNothing) (\(environment.rawValue))." }
@@ -22,7 +22,7 @@ extension StoreReport {
 }
 
 extension StoreCall {
-    /// What it means that a call brought nothing that could be shown.
+    /// Why a call may have returned nothing to show.
     fileprivate var wordsForNothing: String {
         switch self {
         case .finish, .setToken, .extend, .extendAll, .consumption, .test: "The store has done it"
