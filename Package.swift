@@ -33,7 +33,7 @@ let package = Package(
         .systemLibrary(
             name: "CCurl", pkgConfig: "libcurl", providers: [.apt(["libcurl4-openssl-dev"])]),
 
-        .target(name: "COpenAPI", exclude: ["openapi.json"]),
+        .target(name: "COpenAPI", exclude: ["openapi.json", "parts"]),
         .target(name: "OpenAPI", dependencies: ["COpenAPI"], swiftSettings: common),
         // Named so that the linker lets the HTTP library find our function before the library's own.
         .target(name: "CReceive", linkerSettings: [.linkedLibrary("gnutls")]),

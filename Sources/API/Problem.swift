@@ -199,6 +199,14 @@ extension Problem {
                     + "done until an operator has run: deed reconcile --full --repair. Repeat the call "
                     + "later, with the same Idempotency-Key.",
                 code: "row_unproven")
+        case .unreadable(let what):
+            self.init(
+                status: 500, code: "unreadable",
+                detail: what.needsNewer
+                    ? "A newer release of Deed wrote something that this instance cannot read. Tell the "
+                        + "operator to bring this instance up to date."
+                    : "Something that this call is about is damaged in the database; the log of Deed says "
+                        + "what. Tell the operator.")
         case .broken, .leaseLost:
             // The log has the reason, which may contain things that the caller must not see.
             self.init(

@@ -215,7 +215,7 @@ extension Fault {
     fileprivate var isOutage: Bool {
         switch self {
         case .unavailable, .impeded: true
-        case .busy, .leaseLost, .logBlocked, .rowUnproven, .broken: false
+        case .busy, .leaseLost, .logBlocked, .rowUnproven, .unreadable, .broken: false
         }
     }
 }

@@ -198,6 +198,8 @@ package enum Fault: Error, Hashable, Sendable {
     case logBlocked
     /// A row has no supporting event, so nothing is decided by it; with a sentence for operators.
     case rowUnproven(String)
+    /// Events of a stream, or a row, that this program cannot read. Others are not affected.
+    case unreadable(Unreadable)
     /// Something that should never happen, with a sentence for operators.
     case broken(String)
 
@@ -210,7 +212,7 @@ package enum Fault: Error, Hashable, Sendable {
     package var isOfWholeDatabase: Bool {
         switch self {
         case .unavailable, .impeded, .leaseLost: true
-        case .busy, .logBlocked, .rowUnproven, .broken: false
+        case .busy, .logBlocked, .rowUnproven, .unreadable, .broken: false
         }
     }
 
@@ -226,8 +228,29 @@ package enum Fault: Error, Hashable, Sendable {
                 + "lease; the next run goes on where it stood."
         case .logBlocked: Fault.blockedSentence
         case .rowUnproven(let sentence): sentence
+        case .unreadable(let what): what.sentence
         case .broken(let sentence): sentence
         }
+    }
+}
+
+/// Something that this program cannot read.
+package struct Unreadable: Hashable, Sendable {
+    package let what: String
+    /// Whether a newer program wrote it; otherwise it is damaged.
+    package let needsNewer: Bool
+
+    package init(_ what: String, needsNewer: Bool) {
+        self.what = what
+        self.needsNewer = needsNewer
+    }
+
+    package var sentence: String {
+        needsNewer
+            ? "A newer release of Deed wrote something that this one cannot read (\(what)); install "
+                + "the release that wrote it, or a newer one."
+            : "The database holds something that cannot be read (\(what)), so it is damaged; look at it "
+                + "with: deed audit --projections"
     }
 }
 

@@ -81,7 +81,7 @@ package struct FeedPage: Sendable {
         page.items = items.filter { $0.position.sequence > place[Int($0.position.shard.number)] }
         page.next = FeedCursor(
             zip(next.place, place).map(max), turn: next.turn, givenAt: next.givenAt,
-            losses: next.losses)
+            origin: next.origin, losses: next.losses)
         return page
     }
 }
@@ -91,4 +91,6 @@ package enum FeedError: Error, Sendable {
     case fault(Fault)
     /// A loss was accepted since the cursor was given. The other one misses nothing that counts.
     case cursorLost(restart: FeedCursor)
+    /// The cursor was given for a project of this name in another database.
+    case cursorOfAnotherDatabase
 }

@@ -1,14 +1,17 @@
 package import Core
 import Following
+import Synchronization
 
 /// Reads pages of a project's feed from the log.
 package final class FeedReader: Sendable {
-    /// How far clocks may be apart, in milliseconds, where a lost cursor begins again.
-    private static let clockMargin: Int64 = 300_000
+    /// How long before it was given a lost cursor begins again, in milliseconds. Clocks may differ, and an
+    /// instance that never saw the lost events gives cursors until the loss is accepted.
+    private static let restartMargin: Int64 = 1_800_000
 
     private let log: any FeedLog
     private let now: @Sendable () -> Instant
     private let memory: ToldMemory
+    private let losses = Mutex<[ProjectID: AcceptedLosses]>([:])
 
     package init(_ log: some FeedLog, now: @escaping @Sendable () -> Instant) {
         self.log = log
@@ -32,15 +35,17 @@ package final class FeedReader: Sendable {
         // After what was read: a loss that was accepted in between is told here.
         let project = try rethrowing(as: FeedError.fault, log.project(question.project))
         let losses = AcceptedLosses(project.acceptances)
+        note(losses, of: question.project)
+        let origin = project.createdAt ?? Instant(milliseconds: 0)
         if case .cursor(let cursor) = question.start {
+            if cursor.origin != origin { throw .cursorOfAnotherDatabase }
             let isShort = zip(course.heads, cursor.place).contains { $0 < $1 }
             if cursor.losses != losses || isShort {
-                // What is remembered may rest on what was lost.
-                memory.forget()
                 throw .cursorLost(restart: try restart(cursor, losses))
             }
         }
-        let next = FeedCursor(course.place, turn: course.turn, givenAt: now(), losses: losses)
+        let next = FeedCursor(
+            course.place, turn: course.turn, givenAt: now(), origin: origin, losses: losses)
         return FeedPage(items: course.sortedItems, next: next, heads: course.heads)
     }
 
@@ -64,11 +69,17 @@ package final class FeedReader: Sendable {
     private func restart(
         _ cursor: FeedCursor, _ losses: AcceptedLosses
     ) throws(FeedError) -> FeedCursor {
-        let instant = cursor.givenAt.advanced(byMilliseconds: -FeedReader.clockMargin)
+        let instant = cursor.givenAt.advanced(byMilliseconds: -FeedReader.restartMargin)
         let kept = try rethrowing(as: FeedError.fault, log.places(before: instant))
         return FeedCursor(
             zip(cursor.place, kept).map(min), turn: cursor.turn, givenAt: cursor.givenAt,
-            losses: losses)
+            origin: cursor.origin, losses: losses)
+    }
+
+    /// What is remembered may rest on what was lost.
+    private func note(_ losses: AcceptedLosses, of project: ProjectID) {
+        let before = self.losses.withLock { $0.updateValue(losses, forKey: project) }
+        if let before, before != losses { memory.forget() }
     }
 
     /// Forgets what was told: the log may be another one.

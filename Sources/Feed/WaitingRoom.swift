@@ -205,6 +205,7 @@ extension FeedQuestion.Start {
         return .cursor(
             FeedCursor(
                 zip(cursor.place, other.place).map(min), turn: cursor.turn,
-                givenAt: min(cursor.givenAt, other.givenAt), losses: cursor.losses))
+                givenAt: min(cursor.givenAt, other.givenAt), origin: cursor.origin,
+                losses: cursor.losses))
     }
 }

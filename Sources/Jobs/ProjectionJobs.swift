@@ -37,10 +37,11 @@ extension Job {
 
 extension Fault {
     fileprivate func named(_ project: ProjectID) -> Fault {
-        if case .broken(let reason) = self {
-            .broken("project \(project): \(reason)")
-        } else {
-            self
+        switch self {
+        case .broken(let reason): .broken("project \(project): \(reason)")
+        case .unreadable(let what):
+            .unreadable(Unreadable("project \(project): \(what.what)", needsNewer: what.needsNewer))
+        default: self
         }
     }
 }

@@ -145,6 +145,9 @@ package final class Ledger: Sendable {
         metrics.gauge("deed_keys_forged", "Rows of keys without an event.") { [knownKeys] in
             Int64(knownKeys.forgedCount)
         }
+        metrics.gauge(
+            "deed_streams_unread", "Streams that could not be read in the last ten minutes."
+        ) { [unread] in Int64(unread.count) }
         metrics.gauge("deed_database_pool_size", "Connections for lists.") { [pool] in
             Int64(pool.size)
         }

@@ -4,8 +4,10 @@ package import Postgres
 /// Why the ledger did not carry out a request.
 package enum LedgerError: Error, Sendable, CustomStringConvertible {
     case postgres(PostgresError)
-    /// The log holds something that this binary cannot read.
+    /// The log holds something that is damaged.
     case unreadable(String)
+    /// The log holds something that a newer program wrote.
+    case tooNew(String)
     /// The log has become shorter than this process has seen it.
     case logShrunk
     /// Another instance has taken over this one's work.
@@ -23,9 +25,8 @@ package enum LedgerError: Error, Sendable, CustomStringConvertible {
         switch self {
         case .postgres(let error):
             error.description
-        case .unreadable(let what):
-            "The log holds something that this release cannot read (\(what)); use the release "
-                + "that wrote it, or a newer one."
+        case .unreadable(let what): Unreadable(what, needsNewer: false).sentence
+        case .tooNew(let what): Unreadable(what, needsNewer: true).sentence
         case .logShrunk:
             "The log is shorter than it was: the database was restored to an earlier state while "
                 + "this process ran."
@@ -129,6 +130,8 @@ package enum LedgerError: Error, Sendable, CustomStringConvertible {
         case .postgres(let error) where error.isLackOfRoom: .impeded(.full)
         case .postgres(let error) where error.sqlState == "25006": .impeded(.readOnly)
         case .postgres(let error) where error.kind == .exhausted: .busy
+        case .unreadable(let what): .unreadable(Unreadable(what, needsNewer: false))
+        case .tooNew(let what): .unreadable(Unreadable(what, needsNewer: true))
         case _ where isPassing: .unavailable
         case _ where isBlocked: .logBlocked
         default: .broken(description)

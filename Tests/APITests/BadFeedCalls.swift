@@ -1,18 +1,21 @@
 import Core
 
 extension BadInputTests {
-    private static let foreignCursor: String = {
+    /// One that no feed of this database gave.
+    private static func cursor(of project: String) -> String {
         let place = [Int64](repeating: 0, count: Shard.count)
         let cursor = FeedCursor(
-            place, turn: 0, givenAt: Instant(milliseconds: 0), losses: AcceptedLosses([]))
-        return (try? ProjectID("other")).map { cursor.text(for: $0) } ?? ""
-    }()
+            place, turn: 0, givenAt: Instant(milliseconds: 0), origin: Instant(milliseconds: 0),
+            losses: AcceptedLosses([]))
+        return (try? ProjectID(project)).map { cursor.text(for: $0) } ?? ""
+    }
 
     static let feed: [BadCall] =
         [
             ("after=x", "after"), ("after=", "after"), ("after=END", "after"),
-            ("after=17:4", "after"), ("after=\(foreignCursor)", "after"),
-            ("after=\(foreignCursor)A", "after"),
+            ("after=17:4", "after"), ("after=\(cursor(of: "other"))", "after"),
+            ("after=\(cursor(of: "other"))A", "after"),
+            ("after=\(cursor(of: "default"))", "after"),
             ("after=\(String(repeating: "A", count: 1025))", "after"),
             ("since=yesterday", "since"), ("since=2026-01-01T00:00:00Z&after=end", "since"),
             ("limit=0", "limit"), ("limit=1001", "limit"), ("limit=x", "limit"),

@@ -69,7 +69,7 @@ struct QueryTests {
         #expect(answers[2]["entitlements"]?["pro"]?["active"] == true)
         for place in [1, 3] {
             #expect(answers[place]["environment"]?.string == "production")
-            #expect(answers[place]["error"]?["code"]?.string == "internal")
+            #expect(answers[place]["error"]?["code"]?.string == "unreadable")
             #expect(answers[place]["entitlements"] == nil)
         }
         func toldOf(_ service: TestService) -> [String] {

@@ -83,7 +83,7 @@ extension ProgramTests {
             "too_many_tokens", "too_many_unclaimed", "purchase_changed_meanwhile",
             "test_clock_missing", "account_shared", "credentials_invalid", "credentials_locked",
             "real_store_refused", "store_on_this_machine",
-            "reconciliation_running", "cursor_lost",
+            "reconciliation_running", "cursor_lost", "internal",
         ]
 
         /// Those that the page of errors lists.

@@ -84,7 +84,7 @@ final class PublishingFaultTests {
         let cold = database.ledger(clock: clock.reading)
         defer { cold.close() }
         let publication = try cold.publishBoundaries()
-        guard case .broken = publication.fault else {
+        guard case .unreadable = publication.fault else {
             Issue.record("\(String(describing: publication.fault))")
             return
         }
@@ -106,7 +106,7 @@ final class PublishingFaultTests {
         for expected in [PublishingFaultTests.customers - 2, 0] {
             var faults: [Fault] = []
             #expect(try cold.reproject { faults.append($1) } == expected)
-            guard faults.count == 1, case .broken = faults[0] else {
+            guard faults.count == 1, case .unreadable = faults[0] else {
                 Issue.record("\(faults)")
                 return
             }

@@ -1,4 +1,5 @@
-# A project's feed in pages of a thousand, as facts and with what each event changed, beside COPY of the same rows.
+# A project's feed in pages of a thousand, as facts and with what each event changed, beside COPY of the same rows;
+# cached reads beside it; and how soon waiting calls hear of a write.
 # shellcheck shell=bash
 
 measure_feed() {
@@ -19,6 +20,35 @@ measure_feed() {
     note_rounds feed.access 1/s 0.02 "$scratch/feed.access"
     awk -v before="$before" -v after="$after" 'BEGIN { print after - before }' >"$scratch/feed.memory"
     note_limit feed.memory MB 100 "$scratch/feed.memory"
+    read_beside_feed
+    note_multiple feed.read.p99 ms 2 "$scratch/feed.read"
+    wake_calls 1 1 1000
+    wake_calls 1000 1 200
+    wake_calls 1000 1000 10
+}
+
+# Cached reads while the whole feed is read, and alone.
+read_beside_feed() {
+    local round url=http://127.0.0.1:$port alone beside reader
+    warm_answers 0 10000
+    for ((round = 1; round <= rounds; round++)); do
+        alone=$(load read 64 1 "$url" 10000)
+        python3 "$root/scripts/measures/feed.py" "$port" "$admin_key" access=1 >/dev/null &
+        reader=$!
+        owned_processes+=("$reader")
+        beside=$(load read 64 1 "$url" 10000)
+        kill -0 "$reader" 2>/dev/null || fail "the feed was read before the reads were done; raise feed_events"
+        kill "$reader"
+        wait "$reader" 2>/dev/null || true
+        printf '%s %s\n' "${beside#* }" "${alone#* }" >>"$scratch/feed.read"
+    done
+}
+
+# wake_calls WAITING WOKEN ROUNDS: how long after a write's answer the waiting calls get theirs.
+wake_calls() {
+    python3 "$root/scripts/measures/wake.py" "$port" "$admin_key" "$@" >"$scratch/feed.wake" ||
+        fail "the waiting calls were not answered"
+    note_limit "feed.wake.$2_of_$1" ms 100 "$scratch/feed.wake"
 }
 
 # Events per second of psql's own copy.

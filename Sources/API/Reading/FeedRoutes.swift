@@ -126,6 +126,11 @@ extension Problem {
     init(_ error: FeedError, _ project: ProjectID) {
         switch error {
         case .fault(let fault): self.init(fault)
+        case .cursorOfAnotherDatabase:
+            self = .invalid(
+                "after",
+                "\"after\" is a cursor of another installation; send one that this project's feed "
+                    + "gave, or none to begin with the log.")
         case .cursorLost(let restart):
             self.init(
                 status: 409, code: "cursor_lost",

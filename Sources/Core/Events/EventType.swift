@@ -51,33 +51,46 @@ package enum EventType: String, Hashable, Sendable, CaseIterable {
 extension EventType {
     package var name: String { rawValue }
 
-    /// Whether evidence states it.
-    package var isFact: Bool {
+    /// Which streams hold it, and what follows from that.
+    package enum Home: Hashable, Sendable {
+        /// A project's own stream. Answers about its customers may depend on some of its events.
+        case project(changesAnswers: Bool)
+        /// The stream of an account of the store, which several customers may share.
+        case account
+        /// A customer's stream. Evidence states facts; the rest is decided by Deed, or by those who call it.
+        case customer(isFact: Bool)
+    }
+
+    package var home: Home {
         switch self {
+        case .projectCreated, .catalogChanged, .appSet, .appRemoved, .projectChanged:
+            .project(changesAnswers: true)
+        case .keyCreated, .keyRevoked, .appAllowed, .appDisallowed, .reconciliationStarted,
+            .reconciliationFinished, .logAccepted:
+            .project(changesAnswers: false)
+        case .accountJoined: .account
         case .purchaseMade, .subscriptionRenewed, .subscriptionUpgraded, .subscriptionExtended,
             .purchaseRefunded, .purchaseRevoked, .refundReversed, .purchaseRestated,
             .renewalChanged, .renewalRestated, .appInstalled, .refundRequested, .refundDeclined,
             .consentRescinded:
-            true
-        case .projectCreated, .keyCreated, .keyRevoked, .catalogChanged, .appSet, .appRemoved,
-            .appAllowed, .appDisallowed, .projectChanged, .reconciliationStarted,
-            .reconciliationFinished, .logAccepted, .accountJoined, .refundReportPrepared,
-            .refundReported, .refundUnreported, .purchaseAttached, .purchaseDetached, .grantGiven,
-            .grantRevoked, .balanceCredited, .balanceDebited, .balanceSpent, .balanceAdjusted,
-            .orderOpened, .orderFulfilled, .orderClosed, .tokenRegistered, .accessStarted,
-            .accessEnded, .accessEndingSoon, .customerErased:
-            false
+            .customer(isFact: true)
+        case .refundReportPrepared, .refundReported, .refundUnreported, .purchaseAttached,
+            .purchaseDetached, .grantGiven, .grantRevoked, .balanceCredited, .balanceDebited,
+            .balanceSpent, .balanceAdjusted, .orderOpened, .orderFulfilled, .orderClosed,
+            .tokenRegistered, .accessStarted, .accessEnded, .accessEndingSoon, .customerErased:
+            .customer(isFact: false)
         }
     }
 
+    /// Whether evidence states it.
+    package var isFact: Bool { home == .customer(isFact: true) }
+
     /// Whether answers about a project's customers may depend on it, where it is an event of the project.
-    package var isAboutAnswers: Bool {
-        switch self {
-        case .keyCreated, .keyRevoked, .reconciliationStarted, .reconciliationFinished,
-            .logAccepted, .appAllowed, .appDisallowed:
-            false
-        default: true
-        }
+    package var changesAnswers: Bool { home != .project(changesAnswers: false) }
+
+    /// Whether customers' own streams hold it.
+    package var isOfCustomer: Bool {
+        if case .customer = home { true } else { false }
     }
 }
 

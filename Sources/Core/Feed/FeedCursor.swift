@@ -10,14 +10,19 @@ package struct FeedCursor: Hashable, Sendable {
     /// The shard that the next page begins with, so that short pages come to each.
     package let turn: Int
     package let givenAt: Instant
+    /// When the project was created: one of the same name in another database was created at another time.
+    package let origin: Instant
     /// The losses that were accepted when it was given.
     package let losses: AcceptedLosses
 
-    package init(_ place: [Int64], turn: Int, givenAt: Instant, losses: AcceptedLosses) {
+    package init(
+        _ place: [Int64], turn: Int, givenAt: Instant, origin: Instant, losses: AcceptedLosses
+    ) {
         precondition(place.count == Shard.count, "a cursor has a place in each shard")
         self.place = place
         self.turn = turn
         self.givenAt = givenAt
+        self.origin = origin
         self.losses = losses
     }
 
@@ -28,7 +33,7 @@ package struct FeedCursor: Hashable, Sendable {
         else { throw .broken }
         if digits.next() != project.mark { throw .ofAnotherProject }
         guard let count = digits.next(), let mark = digits.next(), let givenAt = digits.next(),
-            let turn = digits.next(), turn < Shard.count
+            let origin = digits.next(), let turn = digits.next(), turn < Shard.count
         else { throw .broken }
         var place: [Int64] = []
         for _ in Shard.all {
@@ -40,6 +45,7 @@ package struct FeedCursor: Hashable, Sendable {
         if !digits.isAtEnd { throw .broken }
         self.init(
             place, turn: Int(turn), givenAt: Instant(milliseconds: Int64(bitPattern: givenAt)),
+            origin: Instant(milliseconds: Int64(bitPattern: origin)),
             losses: AcceptedLosses(count: count, mark: mark))
     }
 
@@ -47,7 +53,8 @@ package struct FeedCursor: Hashable, Sendable {
         var digits = CursorDigits()
         for number in [
             FeedCursor.form, project.mark, losses.count, losses.mark,
-            UInt64(bitPattern: givenAt.milliseconds), UInt64(turn),
+            UInt64(bitPattern: givenAt.milliseconds),
+            UInt64(bitPattern: origin.milliseconds), UInt64(turn),
         ] { digits.append(number) }
         for sequence in place { digits.append(UInt64(max(0, sequence))) }
         return digits.sealed

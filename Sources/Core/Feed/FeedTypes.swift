@@ -65,24 +65,3 @@ extension FeedTypes {
     /// The types of events that customers' streams hold.
     package static let customerTypes = EventType.allCases.filter(\.isOfCustomer).map(\.name)
 }
-
-extension EventType {
-    /// Whether customers' own streams hold such events. The feed leaves other streams out.
-    fileprivate var isOfCustomer: Bool {
-        switch self {
-        case .projectCreated, .keyCreated, .keyRevoked, .catalogChanged, .appSet, .appRemoved,
-            .appAllowed, .appDisallowed, .projectChanged, .reconciliationStarted,
-            .reconciliationFinished, .logAccepted, .accountJoined:
-            false
-        case .purchaseMade, .subscriptionRenewed, .subscriptionUpgraded, .subscriptionExtended,
-            .purchaseRefunded, .purchaseRevoked, .refundReversed, .purchaseRestated,
-            .renewalChanged, .renewalRestated, .appInstalled, .refundRequested, .refundDeclined,
-            .consentRescinded, .refundReportPrepared, .refundReported, .refundUnreported,
-            .purchaseAttached, .purchaseDetached, .grantGiven, .grantRevoked, .balanceCredited,
-            .balanceDebited, .balanceSpent, .balanceAdjusted, .orderOpened, .orderFulfilled,
-            .orderClosed, .tokenRegistered, .accessStarted, .accessEnded, .accessEndingSoon,
-            .customerErased:
-            true
-        }
-    }
-}

@@ -79,7 +79,7 @@ private struct ProjectContent: Hashable, Sendable {
 
     mutating func apply(_ event: Event, recordedAt: Instant) {
         version += 1
-        if event.type.isAboutAnswers { rulesVersion = version }
+        if event.type.changesAnswers { rulesVersion = version }
         switch event {
         case .projectCreated:
             createdAt = recordedAt

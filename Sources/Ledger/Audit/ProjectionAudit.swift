@@ -187,7 +187,8 @@ package struct ProjectionAudit {
         customers += streams.count
         do throws(LedgerError) {
             compare(streams, try auditor.snapshot(of: streams))
-        } catch .unreadable(let what) {
+        } catch {
+            guard case .unreadable(let what) = error.fault else { throw error }
             // One by one, so that the faulty stream is named and the others are compared.
             if let stream = streams.first, streams.count == 1 {
                 unreadable += 1
@@ -196,7 +197,7 @@ package struct ProjectionAudit {
                         "deed.events",
                         named(stream), shard: stream.shard, column: "payload",
                         expected: "events that can be read",
-                        found: what))
+                        found: what.what))
                 return
             }
             for stream in streams {

@@ -55,13 +55,12 @@ extension Event {
     /// Reads an event of the log back.
     init(type: String, format: Int16, payload: String) throws(LedgerError) {
         if format != Event.format {
-            throw .unreadable(
-                "an event of type \(type) in the format \(format), which is not known")
+            throw .tooNew("an event of type \(type) in the format \(format)")
         }
         do {
             let payload = Payload(try JSON.read(payload))
             guard let known = EventType(rawValue: type) else {
-                throw LedgerError.unreadable("events of type \(type) are not known")
+                throw LedgerError.tooNew("an event of type \(type)")
             }
             try self.init(known, payload)
         } catch let error as LedgerError {

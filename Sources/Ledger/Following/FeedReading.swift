@@ -63,7 +63,7 @@ extension Ledger {
         }
         return parts.map { part in
             let result = told[part.stream] ?? .success(part.told)
-            if case .failure(let fault) = result { unread.tell(part.stream, fault) }
+            if case .failure(let fault) = result { unread.note(part.stream, fault) }
             return result
         }
     }
@@ -102,7 +102,7 @@ extension Ledger {
                     type: event.type, format: content.format, payload: content.payload),
                 record: content.record)
         } catch {
-            unread.tell(event.stream, error.fault)
+            unread.note(event.stream, error.fault)
             throw error.fault
         }
     }

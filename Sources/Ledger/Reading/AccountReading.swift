@@ -19,7 +19,8 @@ extension Ledger {
             Stream(project: project, environment: environment, customer: $0)
         }
         for (stream, snapshot) in zip(streams, streams.isEmpty ? [] : try self.customers(streams)) {
-            let state = try snapshot.get().customer
+            // An unreadable customer still counts as one of the account.
+            guard let state = try? snapshot.get().customer else { continue }
             // Rows about an erased customer are left alone.
             if state.isErased || state.appTransactions.contains(account) { continue }
             throw .rowUnproven(of: stream, account)

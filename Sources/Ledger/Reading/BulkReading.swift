@@ -43,7 +43,7 @@ extension Ledger {
             }
             known.note(marks, askedIn: epoch)
             for case (let stream, .failure(let fault)) in zip(streams, snapshots) {
-                unread.tell(stream, fault)
+                unread.note(stream, fault)
             }
             return snapshots
         } catch {

@@ -20,11 +20,13 @@ final class KnownKeys: Sendable {
     /// The keys that are live in the projects' own states.
     func filter(_ keys: [LiveKey], by states: [ProjectID: ProjectState]) -> [LiveKey] {
         let (right, wrong) = keys.reduce(into: ([LiveKey](), Set<LiveKey>())) { parts, key in
-            switch states[key.project]?.standing(of: key) {
+            // Why the project cannot be read is logged where it was read.
+            guard let state = states[key.project] else { return }
+            switch state.standing(of: key) {
             case .live: parts.0.append(key)
             // Revoked between the two looks, or by hand: in either case the key no longer works.
             case .revoked: break
-            case .unknown, nil: parts.1.insert(key)
+            case .unknown: parts.1.insert(key)
             }
         }
         let new = forged.withLock { forged in

@@ -12,18 +12,16 @@ extension Ledger {
     }
 
     /// Every app of every project, by the project's own events: a row alone assigns it to no
-    /// project.
+    /// project. The apps of an unreadable project and of an unknown store are left out.
     package func apps() throws(Fault) -> [ListedApp] {
         let rows = try list(Statement.listApps(), over: watching) {
-            rows, row throws(LedgerError) -> (key: AppKey, project: ProjectID) in
-            guard let store = Store(rawValue: rows.text(row, 0)) else {
-                throw .unreadable("the store of an app")
-            }
-            return (
-                AppKey(store: store, id: try rows.identifier(row, 1)),
-                try rows.identifier(row, 2)
-            )
-        }
+            rows, row throws(LedgerError) -> (key: AppKey, project: ProjectID)? in
+            guard let store = Store(rawValue: rows.text(row, 0)),
+                let id: AppID = try? rows.identifier(row, 1),
+                let project: ProjectID = try? rows.identifier(row, 2)
+            else { return nil }
+            return (AppKey(store: store, id: id), project)
+        }.compactMap(\.self)
         let states = try states(forWatching: Set(rows.map(\.project)))
         return rows.compactMap { row in
             states[row.project]?.app(row.key).map { app in
@@ -34,7 +32,7 @@ extension Ledger {
         }
     }
 
-    /// The projects' states, read outside the queue: cached ones brought up to date.
+    /// The states of the readable projects, read outside the queue: cached ones brought up to date.
     private func states(
         forWatching projects: Set<ProjectID>
     ) throws(Fault) -> [ProjectID: ProjectState] {
@@ -44,19 +42,25 @@ extension Ledger {
                 try connection.folds(of: streams, cache: cache, known: known).0
             }
         }
-        return Dictionary(
-            uniqueKeysWithValues: zip(projects, folds.map { $0.state.project ?? ProjectState() }))
+        return zip(projects, folds).reduce(into: [:]) { states, read in
+            switch read.1 {
+            case .success(let fold): states[read.0] = fold.state.project ?? ProjectState()
+            case .failure(let error): unread.note(.ofProject(read.0), error.fault)
+            }
+        }
     }
 
-    /// Every live key that its project's own stream records.
+    /// Every live key that its project's own stream records. A project that cannot be read is closed: which of
+    /// its keys were revoked is not known.
     package func liveKeys() throws(Fault) -> [LiveKey] {
         let keys = try list(Statement.listKeys(), over: watching) {
             rows, row throws(LedgerError) -> LiveKey? in
             // A key with a newer release's role does nothing here, and does not hide other keys.
-            guard let role = Role(rawValue: rows.text(row, 3)) else { return nil }
-            return LiveKey(
-                digest: rows.bytes(row, 0), project: try rows.identifier(row, 1),
-                key: try rows.identifier(row, 2), role: role)
+            guard let role = Role(rawValue: rows.text(row, 3)),
+                let project: ProjectID = try? rows.identifier(row, 1),
+                let key: KeyID = try? rows.identifier(row, 2)
+            else { return nil }
+            return LiveKey(digest: rows.bytes(row, 0), project: project, key: key, role: role)
         }
         let live = keys.compactMap(\.self)
         let states = try states(forWatching: Set(live.map(\.project)))

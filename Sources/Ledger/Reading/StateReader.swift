@@ -21,8 +21,8 @@ extension CustomerSnapshot {
 
 /// Reads the requested states: all waiting ones in one round trip.
 ///
-/// While it reads, the next batch gathers. A refused batch is read again one by one, so that only
-/// the faulty stream has no answer.
+/// While it reads, the next batch gathers. A batch that the database refuses is read again one by one, so that
+/// only the faulty stream has no answer.
 struct StateReader: ~Copyable {
     typealias Given = GivenAnswer<PendingRead.Answer>
 
@@ -65,7 +65,10 @@ struct StateReader: ~Copyable {
     private mutating func read(_ reads: [PendingRead], isAgain: Bool = false) {
         do throws(LedgerError) {
             for (read, state) in zip(reads, try states(of: reads.map(\.stream))) {
-                answer(read, state)
+                switch state {
+                case .success(let state): answer(read, state)
+                case .failure(let error): refuse(read, error)
+                }
             }
         } catch {
             if reads.count > 1 {
@@ -77,11 +80,15 @@ struct StateReader: ~Copyable {
                 if isWorthwhile {
                     read([one], isAgain: true)
                 } else {
-                    unread.tell(one.stream, error.fault)
-                    one.answer(.failure(error))
+                    refuse(one, error)
                 }
             }
         }
+    }
+
+    private func refuse(_ read: PendingRead, _ error: LedgerError) {
+        unread.note(read.stream, error.fault)
+        read.answer(.failure(error))
     }
 
     private func answer(_ read: PendingRead, _ state: PlacedState) {
@@ -93,7 +100,9 @@ struct StateReader: ~Copyable {
         }
     }
 
-    private mutating func states(of wanted: [Stream]) throws(LedgerError) -> [PlacedState] {
+    private mutating func states(
+        of wanted: [Stream]
+    ) throws(LedgerError) -> [Result<PlacedState, LedgerError>] {
         let asked = AskedStreams(wanted)
         let (folds, heads) = try link.settled { connection throws(LedgerError) in
             // Only now: a reopened connection may lead to another log.
@@ -101,9 +110,12 @@ struct StateReader: ~Copyable {
         }
         return asked.places.map { own, project in
             let stream = asked.streams[own]
-            return PlacedState(
-                state: folds[own].state, project: folds[project].state.project ?? ProjectState(),
-                position: Position(shard: stream.shard, sequence: heads[stream.shard]))
+            return Result { () throws(LedgerError) in
+                PlacedState(
+                    state: try folds[own].get().state,
+                    project: try folds[project].get().state.project ?? ProjectState(),
+                    position: Position(shard: stream.shard, sequence: heads[stream.shard]))
+            }
         }
     }
 }

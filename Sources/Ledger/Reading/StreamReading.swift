@@ -4,15 +4,16 @@ import SQL
 
 extension Connection {
     /// The current folds of the streams, and the ends of the streams' shards: each cached fold is brought up
-    /// to date in one round trip and kept.
+    /// to date in one round trip and kept. An unreadable stream has its error in that place.
     mutating func folds(
         of streams: [Stream], cache: StateCache, known: LogGuard
-    ) throws(LedgerError) -> ([Fold], LoadedHeads) {
+    ) throws(LedgerError) -> ([Result<Fold, LedgerError>], LoadedHeads) {
         var (folds, seenHeads) = cache.folds(of: streams)
         let epoch = known.epoch
         var changed: [Int] = []
         // The events of a stream come together, mostly in the order of the requested streams.
         var place = 0
+        var failures: [Int: LedgerError] = [:]
         let versions = folds.map(\.version)
         let heads = try load(streams, after: versions, seenHeads: seenHeads) {
             row throws(LedgerError) in
@@ -21,14 +22,22 @@ extension Connection {
                     ?? streams.firstIndex(of: row.stream)
             else { throw .unreadable("an event of a stream that was not asked for") }
             place = found
-            let recorded = try row.recorded(after: folds[place].version)
-            folds[place].apply(recorded, causeDigest: row.causeDigest)
-            if changed.last != place { changed.append(place) }
+            if failures[place] != nil { return }
+            do throws(LedgerError) {
+                let recorded = try row.recorded(after: folds[place].version)
+                folds[place].apply(recorded, causeDigest: row.causeDigest)
+                if changed.last != place { changed.append(place) }
+            } catch {
+                failures[place] = error
+            }
         }
         try cache.observe(heads.ends, askedAfter: seenHeads)
         known.note(heads.marks, askedIn: epoch)
         for place in changed { cache.keep(folds[place], of: streams[place]) }
-        return (folds, heads)
+        let results = folds.enumerated().map { place, fold in
+            failures[place].map { .failure($0) } ?? Result<Fold, LedgerError>.success(fold)
+        }
+        return (results, heads)
     }
 
     /// Passes on each stream's events after the known version, and returns where the streams'

@@ -4,26 +4,45 @@ import Synchronization
 import Telemetry
 import Threading
 
-/// Logs which streams cannot be read and why, each once in ten minutes. Callers are only referred to the log.
+/// Counts unreadable streams, and logs each with the reason once a minute. Callers are referred to the log.
 final class UnreadStreams: Sendable {
-    private static let pause: Int64 = 600_000
+    private static let pause: Int64 = 60_000
+    /// A stream that was not read for this long no longer counts.
+    private static let memory: Int64 = 600_000
     /// Above this number, it forgets which streams were logged.
     private static let limit = 1000
 
+    private struct Note {
+        var logged: Int64
+        var seen: Int64
+    }
+
     private let log: Log
-    private let told = Mutex<[Stream: Int64]>([:])
+    private let notes = Mutex<[Stream: Note]>([:])
 
     init(log: Log) {
         self.log = log
     }
 
-    func tell(_ stream: Stream, _ fault: Fault) {
-        guard case .broken(let reason) = fault else { return }
+    /// How many there are, as far as they were asked for lately.
+    var count: Int {
         let time = monotonicMilliseconds()
-        let isNews = told.withLock { told in
-            if let at = told[stream], time - at < UnreadStreams.pause { return false }
-            if told.count >= UnreadStreams.limit { told = [:] }
-            told[stream] = time
+        return notes.withLock { notes in
+            notes = notes.filter { time - $0.value.seen < UnreadStreams.memory }
+            return notes.count
+        }
+    }
+
+    func note(_ stream: Stream, _ fault: Fault) {
+        guard case .unreadable(let what) = fault else { return }
+        let time = monotonicMilliseconds()
+        let isNews = notes.withLock { notes in
+            if let note = notes[stream], time - note.logged < UnreadStreams.pause {
+                notes[stream]?.seen = time
+                return false
+            }
+            if notes.count >= UnreadStreams.limit { notes = [:] }
+            notes[stream] = Note(logged: time, seen: time)
             return true
         }
         if !isNews { return }
@@ -32,7 +51,8 @@ final class UnreadStreams: Sendable {
             [
                 "project": .string(stream.project.text),
                 "environment": .string(stream.environment.rawValue),
-                "customer": .string(stream.customer.text), "reason": .string(reason),
+                "customer": .string(stream.customer.text),
+                "needs_newer_release": .bool(what.needsNewer), "reason": .string(what.what),
             ])
     }
 }

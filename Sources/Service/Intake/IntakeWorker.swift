@@ -194,6 +194,11 @@ extension IntakeReason {
             self.init(
                 code: "row_unproven",
                 sentence: "A row differs from the log; see deed reconcile --full --repair.")
+        case .fault(.unreadable):
+            self.init(
+                code: "unreadable",
+                sentence:
+                    "Events that this evidence is about cannot be read; the log of Deed says why.")
         case .fault(.broken), .fault(.leaseLost):
             // The log has the reason, which may contain things that the reader must not see.
             self.init(code: "internal", sentence: "Something broke in Deed; its log says what.")

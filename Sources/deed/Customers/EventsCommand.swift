@@ -93,6 +93,8 @@ private struct EventsCourse {
                 }
                 printError("\(fault.sentence) Trying again.")
                 return nil
+            case .cursorOfAnotherDatabase:
+                throw .usage("--after is a cursor of another installation")
             case .cursorLost(let restart):
                 throw .refused(
                     code: "cursor_lost",
