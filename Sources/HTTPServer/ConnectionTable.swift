@@ -46,7 +46,7 @@ final class ConnectionTable: Sendable {
 
     /// Ends up to `count` connections of the network whose strangers have the most, for a newcomer whose
     /// network has fewer; `false` if none was ended. The longest idle go first, then clients with slow
-    /// requests. A look at all connections takes long, so it ends more than one at a time.
+    /// requests. Checking all connections takes long, so it ends more than one at a time.
     func makeRoom(for newcomer: ClientAddress, count: Int) -> Bool {
         open.change(wake: .none) { open in
             let strangers = Dictionary(grouping: open.values.lazy.filter(\.isStranger)) {

@@ -43,7 +43,7 @@ package indirect enum Wish<Answer: Sendable>: Sendable {
         return .write(command) { .next(commands.dropFirst(), results + [$0], answer) }
     }
 
-    /// The result of a look.
+    /// The result of a lookup.
     package init(looking look: () throws(CommandError) -> Wish) {
         do throws(CommandError) {
             self = try look()

@@ -29,7 +29,7 @@ struct RequestHead {
     private static let methodLimit = 32
     private static let targetLimit = 8000
 
-    /// The head's length once it is complete. The bytes are those of the last look, and more.
+    /// The head's length once it is complete. The bytes are those of the last call, and more.
     mutating func look(at bytes: UnsafeRawBufferPointer) throws(FramingFault) -> Int? {
         guard let base = bytes.baseAddress else { return nil }
         while true {

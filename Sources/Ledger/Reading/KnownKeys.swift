@@ -6,7 +6,7 @@ import Telemetry
 
 /// The keys that a project's own stream records. A row of `deed.keys` alone opens nothing.
 final class KnownKeys: Sendable {
-    /// Rows without an event at the last look, so that each is reported only once.
+    /// Rows without an event at the last check, so that each is reported only once.
     private let forged = Mutex<Set<LiveKey>>([])
     private let log: Log
 

@@ -3,7 +3,7 @@ import JSON
 import Telemetry
 import Threading
 
-/// The result of a look at the database.
+/// The result of a check of the database.
 struct DatabaseLook: Sendable {
     let isReadOnly: Bool
     /// How many standbys must confirm a commit, and how many currently do.
@@ -22,9 +22,9 @@ struct DatabaseLook: Sendable {
     fileprivate var lacksStandby: Bool { standbysPresent < standbysNeeded }
 }
 
-/// What prevents writes to the database, as the last looks and writes found.
+/// What prevents writes to the database, as the last checks and writes found.
 final class DatabaseCondition: Sendable {
-    /// A look older than this says nothing about now.
+    /// A check older than this says nothing about the present.
     private static let patience: Int64 = 2000
     private struct State {
         var look: DatabaseLook?

@@ -119,7 +119,7 @@ extension Ledger {
     }
 }
 
-/// The result of the last look that reads waited for.
+/// The result of the last check that reads waited for.
 struct Certainty: Sendable {
     var began: Int64 = 0
     var fault: Fault?

@@ -11,8 +11,8 @@ package final class Pulse: Sendable {
     /// Gives up every connection that exists now.
     package func lose() { loseOthers() }
 
-    /// Gives up all but the caller's own, which counts as begun after the loss with the returned
-    /// number.
+    /// Gives up all connections except the caller's own. That one counts as begun after this loss,
+    /// whose number is returned.
     @discardableResult
     func loseOthers() -> Int { losses.add(1, ordering: .acquiringAndReleasing).newValue }
 

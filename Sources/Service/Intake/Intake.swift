@@ -79,7 +79,7 @@ extension Intake {
         }
     }
 
-    /// The queue is not part of the log: the change happens in a look.
+    /// The queue is not part of the log, so a lookup step makes the change.
     private func changing(
         _ id: IntakeID, of project: ProjectID,
         _ change: @escaping @Sendable (IntakeItem, Instant) throws(Refusal) -> IntakeItem

@@ -30,7 +30,7 @@ final class Refreshing<Kept: Sendable>: Sendable {
         kept.withLock { kept in find(kept).map { ($0, reads.load(ordering: .relaxed)) } }
     }
 
-    /// The result of `find`, after a look in the database if it returns nothing at first. Callers who
+    /// The result of `find`, after a database lookup if it returns nothing at first. Callers who
     /// miss something at the same time wait for the first one's read, and share its fault.
     func find<Found: Sendable>(
         at now: Instant, _ find: (Kept) -> Found?

@@ -3,7 +3,7 @@ package import Core
 /// Distinguishes a store's genuine evidence from any other.
 package protocol EvidenceProver: Sendable {
     /// What the evidence states, once it is proven to come from the store and to be for one of the
-    /// apps. Previously believed bytes cost only a look-up.
+    /// apps. Previously believed bytes cost only a lookup.
     func prove(
         _ raw: RawEvidence, for apps: [TrustedApp], now: Instant
     ) throws(RefusedEvidence) -> ProvenEvidence

@@ -27,7 +27,7 @@ private let listIntakeCommand = CommandSpec(
         invocation.show(
             ["items": .array(items.map(\.json))],
             text: items.isEmpty
-                ? "Nothing of \(project) is \(state?.rawValue ?? "in the queue")."
+                ? "No evidence of \(project) is \(state?.rawValue ?? "in the queue")."
                 : items.map(\.line).joined(separator: "\n"))
     }
 }
