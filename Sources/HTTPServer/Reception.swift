@@ -30,7 +30,7 @@ final class Reception: Sendable {
     /// How many connections above the limit get an answer. As many again may exist while others are ended
     /// for them; any further one is only closed.
     private static let headroom = 64
-    /// When the last search of all connections found none to end for that network. Such a search takes long, and
+    /// When the last search of all connections found none to end for that network. It takes long, and
     /// a network that holds all connections would cause one with each further connection.
     private let vainLooks = Mutex<[ClientNetwork: Int64]>([:])
     /// In milliseconds.
