@@ -36,6 +36,7 @@ extension Statement {
     package static let listEvents = Statement(embedded: File.list_events_sql)
     package static let listShards = Statement(embedded: File.list_shards_sql)
     package static let followShards = Statement(embedded: File.follow_shards_sql)
+    package static let findChains = Statement(embedded: File.find_chains_sql)
     package static let recallStreams = Statement(embedded: File.recall_streams_sql)
     package static let listEditions = Statement(embedded: File.list_editions_sql)
     package static let findPlaces = Statement(embedded: File.find_places_sql)

@@ -76,11 +76,14 @@ package struct FeedPage: Sendable {
     package var isMore: Bool { lag > 0 }
 
     /// What a reader gets of it who was further in some shards.
-    func after(_ place: [Int64]) -> FeedPage {
+    func after(_ cursor: FeedCursor) -> FeedPage {
         var page = self
+        let place = cursor.place
         page.items = items.filter { $0.position.sequence > place[Int($0.position.shard.number)] }
         page.next = FeedCursor(
-            zip(next.place, place).map(max), turn: next.turn, givenAt: next.givenAt,
+            zip(next.place, place).map(max),
+            marks: next.marks.taking(cursor.marks) { next.place[$0] < place[$0] }, turn: next.turn,
+            givenAt: next.givenAt,
             origin: next.origin, losses: next.losses)
         return page
     }

@@ -20,6 +20,34 @@ package final class FeedReader: Sendable {
     }
 
     package func page(_ question: FeedQuestion) throws(FeedError) -> FeedPage {
+        let (course, project) = try course(of: question)
+        let losses = AcceptedLosses(project.acceptances)
+        let origin = project.createdAt ?? Instant(milliseconds: 0)
+        let marks = try rethrowing(as: FeedError.fault, self.marks(of: course.place))
+        if case .cursor(let cursor) = question.start {
+            if cursor.origin != origin { throw .cursorOfAnotherDatabase }
+            let isMoved = cursor.place != course.place
+            let found =
+                isMoved ? try rethrowing(as: FeedError.fault, self.marks(of: cursor.place)) : marks
+            if cursor.losses != losses || cursor.marks != found {
+                throw .cursorLost(restart: try restart(cursor, losses))
+            }
+        }
+        let next = FeedCursor(
+            course.place, marks: marks, turn: course.turn, givenAt: now(), origin: origin,
+            losses: losses)
+        return FeedPage(items: course.sortedItems, next: next, heads: course.heads)
+    }
+
+    private func marks(of place: [Int64]) throws(Fault) -> PlaceMarks {
+        PlaceMarks(try log.marks(of: place))
+    }
+
+    /// What was read for the question, and the project as it was afterwards: a loss that was accepted in between
+    /// is told.
+    private func course(
+        of question: FeedQuestion
+    ) throws(FeedError) -> (PageCourse, ProjectState) {
         let course = try rethrowing(as: FeedError.fault) { () throws(Fault) in
             var course = try begin(question)
             let teller = AccessTeller(log, memory, question.project)
@@ -32,21 +60,13 @@ package final class FeedReader: Sendable {
             }
             return course
         }
-        // After what was read: a loss that was accepted in between is told here.
         let project = try rethrowing(as: FeedError.fault, log.project(question.project))
-        let losses = AcceptedLosses(project.acceptances)
-        note(losses, of: question.project)
-        let origin = project.createdAt ?? Instant(milliseconds: 0)
-        if case .cursor(let cursor) = question.start {
-            if cursor.origin != origin { throw .cursorOfAnotherDatabase }
-            let isShort = zip(course.heads, cursor.place).contains { $0 < $1 }
-            if cursor.losses != losses || isShort {
-                throw .cursorLost(restart: try restart(cursor, losses))
-            }
+        // What was told may rest on what was lost.
+        if isNews(AcceptedLosses(project.acceptances), of: question.project) {
+            memory.forget()
+            return try self.course(of: question)
         }
-        let next = FeedCursor(
-            course.place, turn: course.turn, givenAt: now(), origin: origin, losses: losses)
-        return FeedPage(items: course.sortedItems, next: next, heads: course.heads)
+        return (course, project)
     }
 
     private func begin(_ question: FeedQuestion) throws(Fault) -> PageCourse {
@@ -71,15 +91,17 @@ package final class FeedReader: Sendable {
     ) throws(FeedError) -> FeedCursor {
         let instant = cursor.givenAt.advanced(byMilliseconds: -FeedReader.restartMargin)
         let kept = try rethrowing(as: FeedError.fault, log.places(before: instant))
+        let place = zip(cursor.place, kept).map(min)
         return FeedCursor(
-            zip(cursor.place, kept).map(min), turn: cursor.turn, givenAt: cursor.givenAt,
+            place, marks: try rethrowing(as: FeedError.fault, marks(of: place)), turn: cursor.turn,
+            givenAt: cursor.givenAt,
             origin: cursor.origin, losses: losses)
     }
 
-    /// What is remembered may rest on what was lost.
-    private func note(_ losses: AcceptedLosses, of project: ProjectID) {
+    /// Whether a loss was accepted since the project was asked for last.
+    private func isNews(_ losses: AcceptedLosses, of project: ProjectID) -> Bool {
         let before = self.losses.withLock { $0.updateValue(losses, forKey: project) }
-        if let before, before != losses { memory.forget() }
+        return before.map { $0 != losses } ?? false
     }
 
     /// Forgets what was told: the log may be another one.

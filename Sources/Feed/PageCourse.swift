@@ -46,7 +46,8 @@ struct PageCourse {
         let wanted = max(question.limit - items.count, min(PageCourse.roundLimit, 2 * rows))
         let share = max(1, (min(wanted, left) + open.count - 1) / open.count)
         let interest = Interest(
-            in: question.project, isWhole: true, page: min(share, left / open.count))
+            in: question.project, isWhole: true, isOfCustomers: true,
+            page: min(share, left / open.count))
         return (
             interest,
             open.map { Position(shard: Shard(number: Int16($0)), sequence: place[$0]) }

@@ -158,7 +158,7 @@ struct WaitingRoom {
             guard let call = calls[number], let page = call.page, let give = call.give else {
                 continue
             }
-            let own = result.map { $0.after(page.next.place) }
+            let own = result.map { $0.after(page.next) }
             if case .success(let page) = own, page.items.isEmpty, !page.isMore || call.isRung,
                 !group.due.contains(number), !isClosed
             {
@@ -204,7 +204,9 @@ extension FeedQuestion.Start {
         guard case .cursor(let cursor) = self else { return .cursor(other) }
         return .cursor(
             FeedCursor(
-                zip(cursor.place, other.place).map(min), turn: cursor.turn,
+                zip(cursor.place, other.place).map(min),
+                marks: cursor.marks.taking(other.marks) { cursor.place[$0] > other.place[$0] },
+                turn: cursor.turn,
                 givenAt: min(cursor.givenAt, other.givenAt), origin: cursor.origin,
                 losses: cursor.losses))
     }

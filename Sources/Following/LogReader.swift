@@ -25,12 +25,18 @@ package struct Interest: Hashable, Sendable {
     package let project: ProjectID?
     /// Whether it wants the events with their content.
     package let isWhole: Bool
+    /// Whether it wants content of customers' events only: those of projects and accounts can be large.
+    package let isOfCustomers: Bool
     /// How many events of one shard it takes at a time.
     package let page: Int
 
-    package init(in project: ProjectID? = nil, isWhole: Bool = false, page: Int? = nil) {
+    package init(
+        in project: ProjectID? = nil, isWhole: Bool = false, isOfCustomers: Bool = false,
+        page: Int? = nil
+    ) {
         self.project = project
         self.isWhole = isWhole
+        self.isOfCustomers = isOfCustomers
         self.page = page ?? (isWhole ? 100 : 500)
     }
 }

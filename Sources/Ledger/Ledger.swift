@@ -51,7 +51,8 @@ package final class Ledger: Sendable {
         announced = Announced(committers: settings.committers)
         greet = { [known, cache, clocks] connection, isFirst throws(PostgresError) in
             try known.greet(&connection, clocks.database)
-            if !isFirst { cache.forget() }
+            // The guard has found in this server's log what the folds cover, unless a loss was accepted.
+            cache.begin(epoch: known.epoch)
         }
         pool = Pool(settings.connection, size: settings.lookups, greet: greet)
         watching = Pool(settings.connection, size: 1, greet: greet)
@@ -72,12 +73,12 @@ package final class Ledger: Sendable {
             let answers = BoundedQueue<Committer.Given>(limit: settings.queueLimit)
             startThread("committer-\(index)", .patient) {
                 [
-                    announced, cache, readers, settings, clocks, condition, known, greet,
+                    announced, reads, cache, readers, settings, clocks, condition, known, greet,
                     running
                 ] in
                 var committer = Committer(
-                    queue: queue, announced: announced, answers: answers, cache: cache,
-                    readers: readers, settings: settings, clocks: clocks,
+                    queue: queue, announced: announced, answers: answers,
+                    reads: reads, cache: cache, readers: readers, settings: settings, clocks: clocks,
                     condition: condition, known: known, greet: greet, log: log, measures: measures)
                 committer.run()
                 running.change { $0 -= 1 }

@@ -4,6 +4,8 @@ package import Core
 package struct AcceptedLog: Hashable, Sendable {
     package let acceptance: AcceptanceID
     package let projects: [ProjectID]
+    /// Projects in which it could not be recorded, with the reason.
+    package var failed: [ProjectID: CommandError] = [:]
 }
 
 /// Records in every project that the log is accepted as it is, even if it lacks events that instances have
@@ -19,14 +21,23 @@ package struct LogAcceptance: Sendable {
         let accepted = LogAccepted(
             acceptance: secrets.newID(prefix: "ac_"), reason: reason.reason, ticket: reason.ticket)
         let projects = try obtain(directory.projects()).map(\.project)
+        var failed: [ProjectID: CommandError] = [:]
         for project in projects {
             let cause = secrets.cause(of: sender, "accept_log", [accepted.acceptance.text])
             let command = Command.project(project, actor: sender.actor, cause: cause) {
                 state, _ throws(Refusal) in
                 try state.accept(accepted, of: project)
             }
-            _ = try ledger.append(command)
+            do throws(CommandError) {
+                _ = try ledger.append(command)
+            } catch {
+                // One project that cannot be read does not keep the others from it.
+                guard case .fault(.unreadable) = error else { throw error }
+                failed[project] = error
+            }
         }
-        return AcceptedLog(acceptance: accepted.acceptance, projects: projects)
+        return AcceptedLog(
+            acceptance: accepted.acceptance, projects: projects.filter { failed[$0] == nil },
+            failed: failed)
     }
 }

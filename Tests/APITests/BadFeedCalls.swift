@@ -5,7 +5,8 @@ extension BadInputTests {
     private static func cursor(of project: String) -> String {
         let place = [Int64](repeating: 0, count: Shard.count)
         let cursor = FeedCursor(
-            place, turn: 0, givenAt: Instant(milliseconds: 0), origin: Instant(milliseconds: 0),
+            place, marks: PlaceMarks(place.map { _ in 0 }), turn: 0,
+            givenAt: Instant(milliseconds: 0), origin: Instant(milliseconds: 0),
             losses: AcceptedLosses([]))
         return (try? ProjectID(project)).map { cursor.text(for: $0) } ?? ""
     }

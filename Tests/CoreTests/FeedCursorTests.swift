@@ -14,7 +14,8 @@ struct FeedCursorTests {
 
     private func cursor(_ place: [Int64], turn: Int = 0) -> FeedCursor {
         FeedCursor(
-            place, turn: turn, givenAt: Instant(milliseconds: 1_795_202_460_000),
+            place, marks: PlaceMarks((0..<64).map { UInt64($0) }), turn: turn,
+            givenAt: Instant(milliseconds: 1_795_202_460_000),
             origin: Instant(milliseconds: 1_795_000_000_000), losses: losses)
     }
 

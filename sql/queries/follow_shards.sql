@@ -1,11 +1,11 @@
 -- 1 shards, 2 positions that are known, 3 the only project that is wanted or null, 4 whether content is
--- wanted, 5 how many events behind each
+-- wanted, 5 how many events behind each, 6 whether content is wanted of customers' events only
 select known.shard, s.head, s.chain, known.number,
     e.seq, e.project, e.environment, e.customer, e.version, e.type,
     content.payload, content.format, content.chain, content.occurred_at, content.recorded_at,
     content.actor, content.cause, content.catalog_version
-from unnest($1::smallint[], $2::bigint[], $3::text[], $4::boolean[], $5::bigint[])
-    with ordinality as known (shard, seq, project, is_whole, page, number)
+from unnest($1::smallint[], $2::bigint[], $3::text[], $4::boolean[], $5::bigint[], $6::boolean[])
+    with ordinality as known (shard, seq, project, is_whole, page, is_of_customers, number)
 -- The newest version, as in lock_shards.
 cross join lateral (
     select s.head, s.chain from {schema}.shards as s where s.shard = known.shard
@@ -33,6 +33,6 @@ left join lateral (
 left join lateral (
     select e.payload, e.format, e.chain, e.occurred_at, e.recorded_at, e.actor, e.cause,
         e.catalog_version
-) as content on known.is_whole
+) as content on known.is_whole and not (known.is_of_customers and starts_with(e.customer, '$'))
 where s.head <> known.seq
 order by known.number, e.seq

@@ -1,4 +1,5 @@
--- 1 shards, 2 projects, 3 environments, 4 customers, 5 versions already known, 6 heads that were seen of the shards
+-- 1 shards, 2 projects, 3 environments, 4 customers, 5 versions already known, 6 heads that were seen of the shards,
+-- 7 the most events of a stream or null
 select e.shard, e.seq, e.project, e.environment, e.customer, e.version, e.type, e.payload,
     e.occurred_at, e.recorded_at, e.actor, e.cause, e.cause_digest, e.catalog_version,
     e.format
@@ -21,4 +22,5 @@ cross join lateral (
         -- that no index serves it: the primary key must not look like a way to the stream.
         and e.shard + 0 = wanted.shard and e.seq between 1 and s.head
     order by e.version
+    limit $7::bigint
 ) as e

@@ -36,6 +36,15 @@ package struct CustomerState: Hashable, Sendable {
     package var lastRecord: LastRecord? { content.value.lastRecord }
     package var isErased: Bool { content.value.isErased }
 
+    /// The rough number of bytes it takes in memory.
+    package var weight: Int {
+        let evidence = purchases.reduce(0) { $0 + 1 + $1.evidence.count }
+        let others =
+            grants.count + orders.count + tokens.count + departures.count + consents.count
+            + accountCustomers.count + apps.count + endedAccess.count
+        return 500 + 400 * (evidence + others)
+    }
+
     package mutating func apply(_ event: Event) {
         content.change { $0.apply(event) }
     }

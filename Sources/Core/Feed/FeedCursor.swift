@@ -7,6 +7,8 @@ package struct FeedCursor: Hashable, Sendable {
 
     /// The last position before it, by the shard's number.
     package let place: [Int64]
+    /// What tells the events at these places from others that could stand there, after a failover.
+    package let marks: PlaceMarks
     /// The shard that the next page begins with, so that short pages come to each.
     package let turn: Int
     package let givenAt: Instant
@@ -16,10 +18,12 @@ package struct FeedCursor: Hashable, Sendable {
     package let losses: AcceptedLosses
 
     package init(
-        _ place: [Int64], turn: Int, givenAt: Instant, origin: Instant, losses: AcceptedLosses
+        _ place: [Int64], marks: PlaceMarks, turn: Int, givenAt: Instant, origin: Instant,
+        losses: AcceptedLosses
     ) {
         precondition(place.count == Shard.count, "a cursor has a place in each shard")
         self.place = place
+        self.marks = marks
         self.turn = turn
         self.givenAt = givenAt
         self.origin = origin
@@ -33,7 +37,8 @@ package struct FeedCursor: Hashable, Sendable {
         else { throw .broken }
         if digits.next() != project.mark { throw .ofAnotherProject }
         guard let count = digits.next(), let mark = digits.next(), let givenAt = digits.next(),
-            let origin = digits.next(), let turn = digits.next(), turn < Shard.count
+            let origin = digits.next(), let marks = digits.next(),
+            let turn = digits.next(), turn < Shard.count
         else { throw .broken }
         var place: [Int64] = []
         for _ in Shard.all {
@@ -44,7 +49,8 @@ package struct FeedCursor: Hashable, Sendable {
         }
         if !digits.isAtEnd { throw .broken }
         self.init(
-            place, turn: Int(turn), givenAt: Instant(milliseconds: Int64(bitPattern: givenAt)),
+            place, marks: PlaceMarks(hash: marks), turn: Int(turn),
+            givenAt: Instant(milliseconds: Int64(bitPattern: givenAt)),
             origin: Instant(milliseconds: Int64(bitPattern: origin)),
             losses: AcceptedLosses(count: count, mark: mark))
     }
@@ -54,11 +60,45 @@ package struct FeedCursor: Hashable, Sendable {
         for number in [
             FeedCursor.form, project.mark, losses.count, losses.mark,
             UInt64(bitPattern: givenAt.milliseconds),
-            UInt64(bitPattern: origin.milliseconds), UInt64(turn),
+            UInt64(bitPattern: origin.milliseconds),
+            marks.hash, UInt64(turn),
         ] { digits.append(number) }
         for sequence in place { digits.append(UInt64(max(0, sequence))) }
         return digits.sealed
     }
+}
+
+/// What tells the events at a place in all shards from any others that could stand there.
+package struct PlaceMarks: Hashable, Sendable {
+    /// The mark of each shard; `nil` where only the hash is known.
+    private let each: [UInt64]?
+    package let hash: UInt64
+
+    package init(hash: UInt64) {
+        (each, self.hash) = (nil, hash)
+    }
+
+    package init(_ marks: [UInt64]) {
+        var hash = FNV1a64()
+        for mark in marks {
+            for shift in stride(from: 0, to: 64, by: 8) {
+                hash.add(UInt8(truncatingIfNeeded: mark >> shift))
+            }
+        }
+        (each, self.hash) = (marks, hash.value >> 24)
+    }
+
+    /// The marks of a place that takes some shards from another one.
+    package func taking(
+        _ other: PlaceMarks, where isTaken: (_ shard: Int) -> Bool
+    ) -> PlaceMarks {
+        guard let each, let others = other.each else { return self }
+        return PlaceMarks(each.indices.map { isTaken($0) ? others[$0] : each[$0] })
+    }
+
+    package static func == (one: PlaceMarks, other: PlaceMarks) -> Bool { one.hash == other.hash }
+
+    package func hash(into hasher: inout Hasher) { hasher.combine(hash) }
 }
 
 package enum InvalidCursor: Error, Hashable, Sendable {

@@ -15,13 +15,7 @@ package struct ToldAccess: Sendable {
     package var version: Int64 { state.version }
 
     /// The bytes that it takes in memory, roughly.
-    package var weight: Int {
-        let purchases = state.purchases.reduce(0) { $0 + 1 + $1.evidence.count }
-        let others =
-            state.grants.count + state.orders.count + state.tokens.count + state.departures.count
-            + state.consents.count
-        return 600 + 400 * (purchases + others)
-    }
+    package var weight: Int { 100 + state.weight + 400 * (answers?.count ?? 0) }
 
     /// Takes in an event, without telling what it changed.
     package mutating func pass(_ recorded: RecordedEvent) {

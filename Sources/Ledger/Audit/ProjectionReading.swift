@@ -285,7 +285,7 @@ extension Connection {
             uniqueKeysWithValues: streams.map { ($0, StreamState(emptyFor: $0)) })
         let call = Statement.loadStreams(
             of: streams, after: [Int64](repeating: 0, count: streams.count),
-            seenHeads: StateCache.noHeads)
+            seenHeads: StateCache.noHeads, limit: nil)
         try read([call]) { _, rows throws(LedgerError) in
             for row in 0..<rows.count {
                 let event = try EventRow(rows, row)

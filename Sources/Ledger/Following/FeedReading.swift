@@ -23,6 +23,22 @@ extension Ledger {
             heads: look.marks.map { Position(shard: $0.shard, sequence: $0.head) })
     }
 
+    package func marks(of place: [Int64]) throws(Fault) -> [UInt64] {
+        let call = Statement.findChains(.int2s(Shard.all.map(\.number)), .int8s(place))
+        var marks = [UInt64](repeating: 0, count: Shard.count)
+        let found = try list(call) { rows, row in
+            (
+                shard: Int(rows.int8(row, 0)) - 1,
+                chain: rows.isNull(row, 1) ? [] : Array(rows.bytes(row, 1).prefix(8))
+            )
+        }
+        for (shard, chain) in found where place[shard] > 0 {
+            // None of the chains that stand for an event is empty.
+            marks[shard] = chain.reduce(1) { $0 << 8 | UInt64($1) }
+        }
+        return marks
+    }
+
     package func places(before instant: Instant) throws(Fault) -> [Int64] {
         try requireCertainty()
         var places = [Int64](repeating: 0, count: Shard.count)

@@ -43,7 +43,8 @@ struct LogLook {
         let call = Statement.followShards(
             .int2s(wanted.map(\.place.shard.number)), .int8s(wanted.map(\.place.sequence)),
             .texts(wanted.map(\.interest.project?.text)), .bools(wanted.map(\.interest.isWhole)),
-            .int8s(wanted.map { Int64($0.interest.page) }))
+            .int8s(wanted.map { Int64($0.interest.page) }),
+            .bools(wanted.map(\.interest.isOfCustomers)))
         try connection.read([call]) { _, rows throws(LedgerError) in
             for row in 0..<rows.count {
                 let number = Int(rows.int8(row, 3))

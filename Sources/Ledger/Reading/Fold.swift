@@ -26,7 +26,13 @@ struct Fold: Sendable {
     func obeyed(_ cause: Cause) -> ObeyedCause? { causes[CauseMark(cause.text)] }
 
     /// Its rough size in bytes: a fold grows with its events.
-    var weight: Int { 500 + 400 * Int(version) }
+    var weight: Int {
+        causes.count * Fold.causeWeight + (state.customer?.weight ?? 2000 * Int(version))
+    }
+
+    /// A dictionary's entry takes about twice the size of what it holds.
+    private static let causeWeight =
+        2 * (MemoryLayout<CauseMark>.stride + MemoryLayout<ObeyedCause>.stride)
 }
 
 /// The events by which a stream carried out a cause: they are consecutive.

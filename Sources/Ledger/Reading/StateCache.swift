@@ -15,6 +15,8 @@ final class StateCache: Sendable {
         var old: [Stream: Fold] = [:]
         /// The rough size of the young folds in bytes.
         var weight = 0
+        /// How often the log had begun anew.
+        var epoch = 0
         /// The highest position seen in each shard.
         var heads = StateCache.noHeads
 
@@ -43,9 +45,13 @@ final class StateCache: Sendable {
         weightLimit = bytes / 2
     }
 
-    /// Forgets every fold, and the known length of the log.
-    func forget() {
-        generations.withLock { $0 = Generations() }
+    /// Forgets every fold and the known length of the log, if the log began anew since.
+    func begin(epoch: Int) {
+        generations.withLock { generations in
+            if generations.epoch == epoch { return }
+            generations = Generations()
+            generations.epoch = epoch
+        }
     }
 
     subscript(stream: Stream) -> Fold? {
@@ -62,9 +68,10 @@ final class StateCache: Sendable {
         }
     }
 
-    /// Keeps the fold unless the cache has a newer one.
-    func keep(_ fold: Fold, of stream: Stream) {
+    /// Keeps the fold unless the cache has a newer one, or the log began anew since the fold was requested.
+    func keep(_ fold: Fold, of stream: Stream, askedIn epoch: Int) {
         generations.withLock { generations in
+            if generations.epoch != epoch { return }
             let known = generations.young[stream] ?? generations.old[stream]
             if let known, known.version >= fold.version { return }
             generations.keep(fold, of: stream, limit: weightLimit)
@@ -95,7 +102,9 @@ final class StateCache: Sendable {
             for (shard, head) in heads {
                 let index = Int(shard.number)
                 if head < seenHeads[index] {
+                    let epoch = generations.epoch
                     generations = Generations()
+                    generations.epoch = epoch
                     return false
                 }
                 generations.heads[index] = max(generations.heads[index], head)

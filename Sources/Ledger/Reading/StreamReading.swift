@@ -33,7 +33,7 @@ extension Connection {
         }
         try cache.observe(heads.ends, askedAfter: seenHeads)
         known.note(heads.marks, askedIn: epoch)
-        for place in changed { cache.keep(folds[place], of: streams[place]) }
+        for place in changed { cache.keep(folds[place], of: streams[place], askedIn: epoch) }
         let results = folds.enumerated().map { place, fold in
             failures[place].map { .failure($0) } ?? Result<Fold, LedgerError>.success(fold)
         }

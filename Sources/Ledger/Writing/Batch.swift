@@ -90,6 +90,8 @@ struct Lack: Error {
 enum Undecided: Error {
     case refused(Refusal)
     case lacking(Lack)
+    /// Streams with too many new events to take them in while shards are locked.
+    case behind(Set<Stream>)
     case fault(Fault)
 }
 
@@ -101,6 +103,8 @@ struct Batch {
     private(set) var folds: [Stream: Fold] = [:]
     /// Why nothing is decided about streams with unreadable events.
     private var unreadable: [Stream: Fault] = [:]
+    /// Streams that were not loaded to their ends.
+    private var behind: Set<Stream> = []
     private(set) var holders: Holders
     private(set) var entries: [NewEntry] = []
     private(set) var evidence: [KeptEvidence] = []
@@ -145,7 +149,7 @@ struct Batch {
     /// Applies an event that was recorded after the loaded ones. An unreadable one blocks only commands about
     /// its own stream.
     mutating func load(_ row: EventRow) {
-        if unreadable[row.stream] != nil { return }
+        if unreadable[row.stream] != nil || behind.contains(row.stream) { return }
         do throws(LedgerError) {
             let version = folds[row.stream]?.version ?? 0
             apply(try row.recorded(after: version), causeDigest: row.causeDigest)
@@ -153,6 +157,12 @@ struct Batch {
             unreadable[row.stream] = error.fault
             folds[row.stream] = nil
         }
+    }
+
+    /// Nothing is decided about this stream: it has more new events than were loaded.
+    mutating func leaveBehind(_ stream: Stream) {
+        behind.insert(stream)
+        folds[stream] = nil
     }
 
     mutating func load(_ customer: CustomerID, holding key: HolderKey) {
@@ -185,6 +195,8 @@ struct Batch {
     /// Decides a command on the states after the previous ones.
     mutating func decide(_ candidate: Candidate) throws(Undecided) -> Outcome {
         let command = candidate.command
+        let late = behind.isEmpty ? [] : candidate.streams.intersection(behind)
+        if !late.isEmpty { throw .behind(late) }
         for stream in unreadable.isEmpty ? [] : candidate.streams {
             if let fault = unreadable[stream] { throw .fault(fault) }
         }

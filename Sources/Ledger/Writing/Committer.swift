@@ -24,16 +24,20 @@ struct Committer: ~Copyable {
     private static let pauseBetweenAttempts: Int64 = 20
     /// How long a batch waits for shards that another session has locked, before the other shards go first.
     /// Clients wait only briefly for a waiting background batch.
-    private static let (lockPatience, backgroundLockPatience) = (300, 50)
+    static let (lockPatience, backgroundLockPatience) = (300, 50)
     /// The longest time for a statement over several background commands.
-    private static let backgroundPatience = 500
+    static let backgroundPatience = 500
     /// How often a command may turn out to concern yet another stream, or may lose a purchase to
     /// another customer's claim.
     private static let roundLimit = 8
+    /// A stream with this many events that the cache lacks is folded by a reader first, while no shard is
+    /// locked. A command that waited for that too often takes the events in by itself.
+    private static let (lateEvents, catchUpLimit) = (500, 4)
 
     private let queue: BoundedQueue<PendingCommand>
     private let announced: Announced
     private let answers: BoundedQueue<Given>
+    private let reads: ReadQueue
     private let cache: StateCache
     private let filed = FiledCertificates()
     private let readers: LogReaders
@@ -55,13 +59,14 @@ struct Committer: ~Copyable {
 
     init(
         queue: BoundedQueue<PendingCommand>, announced: Announced, answers: BoundedQueue<Given>,
-        cache: StateCache, readers: LogReaders, settings: LedgerSettings,
+        reads: ReadQueue, cache: StateCache, readers: LogReaders, settings: LedgerSettings,
         clocks: Clocks, condition: DatabaseCondition, known: LogGuard,
         greet: @escaping Greeting, log: Log, measures: LedgerMeasures
     ) {
         self.queue = queue
         self.announced = announced
         self.answers = answers
+        self.reads = reads
         self.cache = cache
         self.readers = readers
         self.log = log
@@ -299,14 +304,16 @@ struct Committer: ~Copyable {
         let started = monotonicMicroseconds()
         let listeners = readers.listeners
         let kind = errands.kind
-        let pace = Committer.pace(of: errands, isSlow: isSlow)
+        let pace = errands.pace(isSlow: isSlow)
+        let isLate = errands.contains { $0.pending.catchUps >= Committer.catchUpLimit }
+        let limit = isLate ? nil : Committer.lateEvents
         var decisions: [Result<Outcome, Undecided>] = []
         var certificates: Set<KeptCertificate> = []
         var epoch = 0
         let decided = try link.settled { connection throws(LedgerError) in
             epoch = known.epoch
             var batch = try connection.lockAndLoad(
-                errands.map(\.candidate), cache: cache, clocks, pace)
+                errands.map(\.candidate), cache: cache, clocks, pace, limit: limit)
             decisions = errands.map { errand in
                 Result { () throws(Undecided) in try batch.decide(errand.candidate) }
             }
@@ -334,7 +341,7 @@ struct Committer: ~Copyable {
             cache.observe(decided.heads)
             // Background streams are many, and none of them is likely to come again soon.
             if kind == .client {
-                for (stream, fold) in decided.folds { cache.keep(fold, of: stream) }
+                for (stream, fold) in decided.folds { cache.keep(fold, of: stream, askedIn: epoch) }
             }
             if !listeners.isEmpty {
                 let commit = decided.commit(
@@ -361,6 +368,9 @@ struct Committer: ~Copyable {
                     log.error("command_failed", ["reason": .string(fault.sentence)])
                 }
                 answer = .failure(.fault(fault))
+            case .failure(.behind(let streams)):
+                for stream in streams.prefix(1) { errand.catchUp(with: stream, by: reads, queue) }
+                continue
             case .failure(.lacking(let lack)):
                 errand.candidate.learn(lack)
                 again.append(errand)
@@ -375,19 +385,6 @@ struct Committer: ~Copyable {
         }
         give(given)
         return again
-    }
-
-    private static func pace(of errands: [Errand], isSlow: Bool) -> [Call] {
-        var pace = isSlow ? [ConnectionSettings.slowTransaction()] : []
-        if errands.kind == .client { return pace }
-        pace.append(
-            ConnectionSettings.impatientTransaction(.text("\(Committer.backgroundLockPatience)")))
-        // A slow batch is halved, and clients go in between.
-        if errands.count > 1 {
-            pace.append(
-                ConnectionSettings.quickTransaction(.text("\(Committer.backgroundPatience)")))
-        }
-        return pace
     }
 }
 

@@ -4,14 +4,17 @@ import SQL
 
 extension Connection {
     /// Begins a transaction, locks the shards of the candidates' streams, and loads everything that
-    /// their decisions are known to need: one round trip. `pace` limits what it waits for, and how long.
+    /// their decisions are known to need: one round trip. `pace` limits what it waits for, and how long. A
+    /// stream with `limit` events or more that the cache lacks is left behind.
     mutating func lockAndLoad(
-        _ candidates: [Candidate], cache: StateCache, _ clocks: Clocks, _ pace: [Call]
+        _ candidates: [Candidate], cache: StateCache, _ clocks: Clocks, _ pace: [Call],
+        limit: Int?
     ) throws(LedgerError) -> Batch {
         var written = Set(candidates.map(\.command.stream))
         for candidate in candidates { written.formUnion(candidate.others) }
         let wanted = Wanted(candidates)
-        var loaded = try lockAndLoad(written, wanted, cache: cache, clocks, pace)
+        var loaded = try lockAndLoad(
+            written, wanted, cache: cache, clocks, pace, limit: limit)
         for candidate in candidates {
             guard let replay = candidate.replay else { continue }
             loaded.batch.load(loaded.replayed[replay] ?? [], of: replay)
@@ -21,7 +24,7 @@ extension Connection {
 
     private mutating func lockAndLoad(
         _ written: Set<Stream>, _ wanted: Wanted, cache: StateCache, _ clocks: Clocks,
-        _ pace: [Call]
+        _ pace: [Call], limit: Int?
     ) throws(LedgerError) -> Loaded {
         let askedAt = clocks.database.begin()
         // The catalog is only read: its shard need not be locked.
@@ -36,7 +39,7 @@ extension Connection {
             Statement.lockShards(
                 .int2s(shards.map(\.number)), .int8s(shards.map { seenHeads[Int($0.number)] })),
             Statement.loadStreams(
-                of: streams, after: known.map(\.version), seenHeads: seenHeads),
+                of: streams, after: known.map(\.version), seenHeads: seenHeads, limit: limit),
         ]
         try read(beginning + calls + steps.map(\.call)) { index, found throws(LedgerError) in
             for row in 0..<found.count {
@@ -56,6 +59,7 @@ extension Connection {
         var batch = Batch(
             now: clocks.now(), heads: rows.heads, holders: Holders(asking: wanted.holders))
         for (stream, fold) in zip(streams, known) { batch.load(fold, of: stream) }
+        for stream in rows.streams(withNewer: limit) { batch.leaveBehind(stream) }
         for row in rows.newer { batch.load(row) }
         for (key, customer) in rows.holders { batch.load(customer, holding: key) }
         for (token, customer) in rows.tokenOwners { batch.load(customer, owning: token) }
@@ -129,6 +133,13 @@ private struct LoadedRows {
     private(set) var shownAt: Instant?
     private var earlier: [EventRow] = []
 
+    /// The streams with that many newer events.
+    func streams(withNewer limit: Int?) -> [Stream] {
+        guard let limit, newer.count >= limit else { return [] }
+        let counts = newer.reduce(into: [Stream: Int]()) { $0[$1.stream, default: 0] += 1 }
+        return counts.filter { $0.value >= limit }.map(\.key)
+    }
+
     mutating func takeHead(_ rows: borrowing Rows, _ row: Int) {
         shownAt = Instant(milliseconds: rows.int8(row, 4))
         heads[Shard(number: rows.int2(row, 0))] = ShardHead(
@@ -173,12 +184,13 @@ private struct LoadedRows {
 
 extension Statement {
     static func loadStreams(
-        of streams: [Stream], after versions: [Int64], seenHeads: [Int64]
+        of streams: [Stream], after versions: [Int64], seenHeads: [Int64], limit: Int?
     ) -> Call {
         let seen = streams.map { seenHeads[Int($0.shard.number)] }
         return Call(
             statement: loadStreams,
-            binds: streamColumns(streams) + [.int8s(versions), .int8s(seen)])
+            binds: streamColumns(streams)
+                + [.int8s(versions), .int8s(seen), .int8(limit.map(Int64.init))])
     }
 }
 

@@ -23,6 +23,8 @@ struct PendingCommand: Sendable {
     let patience: Int64
     /// By the monotonic clock; `nil` until it applies.
     var deadline: Int64?
+    /// How often it waited for a reader to catch up with a long stream.
+    var catchUps = 0
     let respond: @Sendable (Answer) -> Void
 }
 
@@ -54,6 +56,18 @@ final class Errand {
         again.deadline = isRested ? nil : deadline
         return again
     }
+
+    /// Has a reader fold the stream, and queues the command again then.
+    func catchUp(with stream: Stream, by reads: ReadQueue, _ queue: BoundedQueue<PendingCommand>) {
+        var again = again(isRested: false)
+        again.catchUps += 1
+        reads.add(
+            PendingRead(stream, deadline: deadline) { [again] _ in
+                // Whatever stopped the reader stops the next attempt, too.
+                if queue.add(behind: [again]) { return }
+                again.respond(.failure(.fault(.unavailable)))
+            })
+    }
 }
 
 extension [Errand] {
@@ -64,4 +78,18 @@ extension [Errand] {
     var areOfOneShard: Bool { Set(map(\.shards)).count <= 1 }
 
     var halves: [[Errand]] { pages(of: (count + 1) / 2) }
+
+    /// What limits their transaction.
+    func pace(isSlow: Bool) -> [Call] {
+        var pace = isSlow ? [ConnectionSettings.slowTransaction()] : []
+        if kind == .client { return pace }
+        pace.append(
+            ConnectionSettings.impatientTransaction(.text("\(Committer.backgroundLockPatience)")))
+        // A slow batch is halved, and clients go in between.
+        if count > 1 {
+            pace.append(
+                ConnectionSettings.quickTransaction(.text("\(Committer.backgroundPatience)")))
+        }
+        return pace
+    }
 }

@@ -37,6 +37,9 @@ let acceptLogCommand = CommandSpec(
                     + "deed project create")
         }
         let names = accepted.projects.map(\.text)
+        for (project, error) in accepted.failed {
+            printError("It was not recorded in \(project): \(CommandEnd(error).sentence)")
+        }
         invocation.show(
             [
                 "acceptance": .string(accepted.acceptance.text),

@@ -1,0 +1,8 @@
+-- The chain at places of shards, null where the log has no event there.
+-- 1 shards, 2 positions
+select known.number, e.chain
+from unnest($1::smallint[], $2::bigint[]) with ordinality as known (shard, seq, number)
+left join lateral (
+    select e.chain from {schema}.events as e where e.shard = known.shard and e.seq = known.seq
+    limit 1
+) as e on true
