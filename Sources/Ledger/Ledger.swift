@@ -78,7 +78,8 @@ package final class Ledger: Sendable {
                 ] in
                 var committer = Committer(
                     queue: queue, announced: announced, answers: answers,
-                    reads: reads, cache: cache, readers: readers, settings: settings, clocks: clocks,
+                    reads: reads, cache: cache, readers: readers, settings: settings,
+                    clocks: clocks,
                     condition: condition, known: known, greet: greet, log: log, measures: measures)
                 committer.run()
                 running.change { $0 -= 1 }

@@ -98,7 +98,8 @@ struct GrantTests {
         #expect(entitlements.all.map(\.isActive) == [false, true])
     }
 
-    @Test("Every entitlement is answered once, however many there are", arguments: [1, 7, 8, 9, 40])
+    @Test(
+        "Every entitlement is answered once, however many there are", arguments: [1, 7, 8, 9, 40])
     func many(count: Int) throws {
         var state = CustomerState()
         for (round, bounds) in [Given(1, 5), Given(5, 9)].enumerated() {
