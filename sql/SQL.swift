@@ -9,7 +9,8 @@ package struct Migration: Sendable {
     /// Every migration that this binary knows, in order.
     package static let all = [
         Migration(
-            number: 1, name: "0001_baseline", script: Script(embedded: File._001_baseline_sql))
+            number: 1, name: "0001_baseline", script: Script(embedded: File._001_baseline_sql)),
+        Migration(number: 3, name: "0003_hands", script: Script(embedded: File._003_hands_sql)),
     ]
 }
 
@@ -77,6 +78,8 @@ extension Statement {
 
     // What is asked.
     package static let listCustomers = Statement(embedded: File.list_customers_sql)
+    package static let listGrants = Statement(embedded: File.list_grants_sql)
+    package static let listTicketGrants = Statement(embedded: File.list_ticket_grants_sql)
     package static let findAccount = Statement(embedded: File.find_account_sql)
     package static let listRefundRequests = Statement(embedded: File.list_refund_requests_sql)
     package static let listAskedRefunds = Statement(embedded: File.list_asked_refunds_sql)

@@ -87,6 +87,15 @@ extension Entitlement? {
     }
 }
 
+extension ExpirationReason {
+    var name: String {
+        switch self {
+        case .store(let intent): intent.name
+        case .blocked: "blocked"
+        }
+    }
+}
+
 extension ExpirationIntent {
     var name: String {
         switch self {
@@ -102,7 +111,24 @@ extension ExpirationIntent {
 
 extension GrantAnswer {
     package func json(of stream: Stream) -> JSON {
-        .answer(about: stream, at: position, ["grant": grant.json])
+        let json = JSON.answer(about: stream, at: position, ["grant": grant.json(bounds)])
+        if !isNew { return json }
+        return json.with("changes", .bool(givenAnyway == nil))
+            .with("detail", sentenceOfNoChange.map(JSON.string))
+    }
+
+    /// Why the grant changes no answer, where that is so.
+    package var sentenceOfNoChange: String? {
+        guard let source = givenAnyway else { return nil }
+        let origin =
+            switch source {
+            case .purchase(let id): "the purchase \(id)"
+            case .grant(let id): "the grant \(id)"
+            case .originalAppVersion(let app): "an early version of \(app)"
+            }
+        return
+            "The grant changes no answer: \(origin) gives \"\(grant.given.entitlement)\" for all of "
+            + "its time anyway."
     }
 }
 

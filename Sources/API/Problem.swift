@@ -155,6 +155,9 @@ extension Problem {
         self.init(status: refusal.status, code: refusal.code, detail: refusal.sentence)
         switch refusal {
         case .catalogChangedMeanwhile(let found): extensions.append("version", .integer(found))
+        case .customerChangedMeanwhile(let customer, let found):
+            extensions.append("customer", .string(customer.text))
+            extensions.append("version", .integer(found))
         case .insufficientBalance(let currency, let balance, _, _):
             extensions.append("currency", .string(currency.text))
             extensions.append("balance", .integer(balance))
@@ -164,6 +167,9 @@ extension Problem {
         case .nameUnknown(let name, let nearest):
             member = name.noun
             extensions.append("nearest", .optional(nearest))
+        case .versionsMiscounted: member = "if_version"
+        case .grantEndsBeforeItStarts: member = "end"
+        case .grantEndsInThePast(_, let isLength): member = isLength ? "for" : "end"
         case .credentialsInvalid(let part): member = "credentials.\(part.name)"
         case .intakeFull:
             isRetryable = true
@@ -266,15 +272,17 @@ extension Refusal {
         case .projectUnknown, .keyUnknown, .appUnknown, .grantUnknown, .orderUnknown,
             .purchaseUnknown, .notUnclaimed:
             404
-        case .projectExists, .grantEnded, .tooManyKeys, .tooManyGrants, .orderExists,
+        case .projectExists, .grantEnded, .grantOver, .tooManyKeys, .tooManyGrants, .orderExists,
             .orderFulfilled, .tooManyOrders, .creditLimitReached, .insufficientBalance,
             .balanceOutOfBounds,
             .tokenTaken, .tooManyTokens, .tooManyUnclaimed, .heldByAnother,
-            .accountShared, .movedRecently, .alreadyHeld, .neverMoved, .boundByBalance,
-            .purchaseChangedMeanwhile, .catalogChangedMeanwhile, .appTaken, .tooManyApps,
+            .accountShared, .movedRecently, .alreadyHeld, .neverMoved, .notBlocked, .boundByBalance,
+            .purchaseChangedMeanwhile, .catalogChangedMeanwhile, .customerChangedMeanwhile,
+            .appTaken, .tooManyApps,
             .tooManyAllowedApps:
             409
         case .nameUnknown, .tooManyCreditLimits, .grantEndsBeforeItStarts, .grantEndsTooLate,
+            .grantEndsInThePast, .versionsMiscounted,
             .amountOutOfRange, .earnsNothing, .tooManyListed, .waitTooLong, .idImproper:
             400
         case .tooMuchAtOnce: 413

@@ -8,13 +8,15 @@ extension Surface {
         _ useCases: UseCases, _ reads: CustomerReads, _ submissions: Submissions, _ feed: Feed,
         _ keys: KeyRing, _ operations: Operations
     ) -> Surface {
-        Surface(
+        let keeper = TermsKeeper(customers: useCases.customers)
+        return Surface(
             prefix: "/v1",
             routes: EntitlementsRoutes(customers: useCases.customers, reads: reads).routes
                 + ReadRoutes(customers: useCases.customers, reads: reads).routes
                 + QueryRoutes(reads: reads).routes
                 + FeedRoutes(feed: feed, keys: keys).routes
-                + GrantRoutes(grants: useCases.grants).routes
+                + GrantListRoutes(lists: useCases.grantLists).routes
+                + GrantRoutes(grants: useCases.grants, keeper: keeper).routes
                 + CatalogRoutes(catalogs: useCases.catalogs).routes
                 + SettingsRoutes(
                     projects: useCases.projects, apps: useCases.apps, ring: submissions.apps,
@@ -24,10 +26,12 @@ extension Surface {
                     reading: useCases.customers.reading, orders: useCases.orders, reads: reads
                 ).routes
                 + BalanceRoutes(
-                    balances: useCases.balances, reading: useCases.customers.reading
+                    balances: useCases.balances, reading: useCases.customers.reading, keeper: keeper
                 ).routes
-                + MoveRoutes(moves: useCases.moves).routes
-                + UnclaimedRoutes(unclaimed: useCases.unclaimed).routes
+                + MoveRoutes(
+                    moves: useCases.moves, blocks: useCases.blocks, keeper: keeper
+                ).routes
+                + UnclaimedRoutes(unclaimed: useCases.unclaimed, keeper: keeper).routes
                 + RefundRoutes(refunds: useCases.refunds).routes
                 + SubmissionRoutes(submissions, operations.metrics).routes
                 + IntakeRoutes(intake: submissions.intake).routes

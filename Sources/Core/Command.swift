@@ -20,7 +20,9 @@ package struct Command: Sendable {
     package var settlesCredits = false
     /// The evidence behind the decision, stored in the same commit.
     package var evidence: [EvidenceRecord] = []
-    package let decide: Decide
+    /// Whether what it leads to is only told.
+    package internal(set) var isRehearsal = false
+    package internal(set) var decide: Decide
 
     package init(stream: Stream, actor: Actor, cause: Cause, decide: @escaping Decide) {
         self.stream = stream
@@ -156,6 +158,8 @@ package struct Outcome: Sendable {
     package let items: [ItemOutcome]
     /// Whether an earlier copy with the same cause did all of it.
     package let isRepetition: Bool
+    /// What it would have changed, where it was only rehearsed.
+    package var rehearsal: Rehearsal?
 
     package init(
         events: [RecordedEvent], state: StreamState, project: ProjectState, position: Position,

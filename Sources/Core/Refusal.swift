@@ -13,6 +13,10 @@ package enum Refusal: Error, Hashable, Sendable {
     case waitTooLong(days: Int64)
     case grantUnknown(GrantID)
     case grantEnded(GrantID, at: Instant)
+    /// It ended or was revoked, and cannot be given another end.
+    case grantOver(GrantID, at: Instant)
+    /// By its length, or by the end itself.
+    case grantEndsInThePast(Instant, isLength: Bool)
     case grantEndsBeforeItStarts(start: Instant, end: Instant)
     case grantEndsTooLate
     case tooManyGrants(limit: Int)
@@ -43,9 +47,13 @@ package enum Refusal: Error, Hashable, Sendable {
     case purchaseUnknown(PurchaseID)
     case alreadyHeld(PurchaseID)
     case neverMoved(PurchaseID)
+    case notBlocked(PurchaseID)
     case boundByBalance(PurchaseID)
     case purchaseChangedMeanwhile(PurchaseID)
     case catalogChangedMeanwhile(found: Int64)
+    case customerChangedMeanwhile(CustomerID, found: Int64)
+    /// With how many customers the wish concerns.
+    case versionsMiscounted(Int)
     case intakeUnknown(IntakeID)
     case intakeEnded(IntakeID, IntakeItem.State.Word)
     case intakeQueuedAgain(IntakeID)
@@ -77,6 +85,8 @@ package enum Refusal: Error, Hashable, Sendable {
         case .waitTooLong: "wait_too_long"
         case .grantUnknown: "grant_unknown"
         case .grantEnded: "grant_ended"
+        case .grantOver: "grant_ended"
+        case .grantEndsInThePast: "grant_ends_in_the_past"
         case .grantEndsBeforeItStarts: "grant_ends_before_it_starts"
         case .grantEndsTooLate: "grant_ends_too_late"
         case .tooManyGrants: "too_many_grants"
@@ -105,9 +115,12 @@ package enum Refusal: Error, Hashable, Sendable {
         case .purchaseUnknown: "purchase_unknown"
         case .alreadyHeld: "already_held"
         case .neverMoved: "never_moved"
+        case .notBlocked: "not_blocked"
         case .boundByBalance: "bound_by_balance"
         case .purchaseChangedMeanwhile: "purchase_changed_meanwhile"
         case .catalogChangedMeanwhile: "catalog_changed_meanwhile"
+        case .customerChangedMeanwhile: "customer_changed_meanwhile"
+        case .versionsMiscounted: "invalid_member"
         case .intakeUnknown: "intake_unknown"
         case .intakeEnded: "intake_ended"
         case .intakeQueuedAgain: "intake_queued_again"
@@ -154,6 +167,10 @@ package enum Refusal: Error, Hashable, Sendable {
             "The customer has no grant \"\(id)\" in the requested environment; see: deed customer show"
         case .grantEnded(let id, let end):
             "The grant \"\(id)\" ended at \(end.text); there is nothing left to revoke."
+        case .grantOver(let id, let end):
+            "The grant \"\(id)\" was over at \(end.text) and cannot be changed any more; give a new one."
+        case .grantEndsInThePast(let end, _):
+            "The grant would have ended at \(end.text); give a later end, or revoke it."
         case .grantEndsBeforeItStarts(let start, let end):
             "The grant would end at \(end.text) and start at \(start.text); give a later end."
         case .grantEndsTooLate:
@@ -224,12 +241,20 @@ package enum Refusal: Error, Hashable, Sendable {
             "The customer holds the purchase \"\(id)\" already; there is nothing to move."
         case .neverMoved(let id):
             "The purchase \"\(id)\" is with its first holder; there is no move to undo."
+        case .notBlocked(let id):
+            "The purchase \"\(id)\" was never blocked; there is nothing to take back."
         case .boundByBalance(let id):
             "The purchase \"\(id)\" credited a balance, and balances never move; adjust them instead."
         case .purchaseChangedMeanwhile(let id):
             "The purchase \"\(id)\" changed at the same moment; check who holds it and try again."
         case .catalogChangedMeanwhile(let found):
             "The catalog is now at version \(found); compare yours with it and try again."
+        case .versionsMiscounted(let count):
+            "This concerns \(count) customer\(count == 1 ? "" : "s"), and \"if_version\" (--if-version) must have a "
+                + "version of each, like \(count == 1 ? "12" : "12,7")."
+        case .customerChangedMeanwhile(let customer, let found):
+            "The customer \"\(customer)\" is now at version \(found), and nothing was done; look at the "
+                + "customer again, and send that version if it is still right."
         case .intakeUnknown(let id):
             "The project's queue has no \"\(id)\"; items that ended are forgotten after 90 days."
         case .intakeEnded(let id, let word):

@@ -51,6 +51,15 @@ package protocol Directory: Sendable {
     ) throws(Fault) -> [ListedUnclaimed]
 }
 
+/// What a project's keys and people granted.
+package protocol GrantListing: Sendable {
+    /// Some grants that fit, the newest first, behind a place in that order.
+    func grants(
+        of project: ProjectID, _ environment: Environment, _ filter: GrantFilter,
+        after last: GrantPlace?, limit: Int
+    ) throws(Fault) -> [GrantLead]
+}
+
 /// Lookups by a store account.
 package protocol StoreAccounts: Sendable {
     /// Some customers whose evidence names that store account.

@@ -6,6 +6,7 @@ package struct Ports: Sendable {
     package var ledger: any EventLog
     package var directory: any Directory
     package var accounts: any StoreAccounts
+    package var grants: any GrantListing
     package var reading: any CustomerReading
     package var credentials: any CredentialKeeper
     package var secrets: Secrets
@@ -14,7 +15,7 @@ package struct Ports: Sendable {
     package var machineClock: @Sendable () -> Instant
 
     package init(
-        _ ledger: some EventLog & Directory & StoreAccounts & CustomerReading,
+        _ ledger: some EventLog & Directory & StoreAccounts & GrantListing & CustomerReading,
         credentials: any CredentialKeeper, secrets: Secrets,
         now: @escaping @Sendable () -> Instant,
         machineClock: (@Sendable () -> Instant)? = nil
@@ -22,6 +23,7 @@ package struct Ports: Sendable {
         self.ledger = ledger
         directory = ledger
         accounts = ledger
+        grants = ledger
         reading = ledger
         self.credentials = credentials
         self.secrets = secrets

@@ -4,9 +4,11 @@ package struct UseCases: Sendable {
     package let ledger: any EventLog
     package let customers: Customers
     package let grants: Grants
+    package let grantLists: GrantLists
     package let balances: CustomerBalances
     package let orders: Orders
     package let moves: Moves
+    package let blocks: Blocks
     package let unclaimed: Unclaimed
     package let refunds: Refunds
     package let projects: Projects
@@ -23,9 +25,12 @@ package struct UseCases: Sendable {
         self.ledger = ledger
         customers = Customers(ledger: ledger, reading: ports.reading, now: now)
         grants = Grants(secrets: secrets)
+        grantLists = GrantLists(
+            ledger: ledger, listing: ports.grants, reading: ports.reading, now: now)
         balances = CustomerBalances(ledger: ledger, secrets: secrets)
         orders = Orders(ledger: ledger, directory: directory, secrets: secrets, now: now)
         moves = Moves(ledger: ledger, secrets: secrets)
+        blocks = Blocks(secrets: secrets)
         unclaimed = Unclaimed(ledger: ledger, directory: directory, secrets: secrets)
         refunds = Refunds(
             ledger: ledger, accounts: ports.accounts, reading: ports.reading, now: now)

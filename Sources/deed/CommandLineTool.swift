@@ -13,7 +13,8 @@ enum CommandLineTool {
     static let commands: [CommandSpec] =
         [setupCommand, serveCommand, migrateCommand, statusCommand] + projectCommands + appCommands
         + keyCommands
-        + catalogCommands + grantCommands + [adjustCommand, transferCommand] + orderCommands
+        + catalogCommands + grantCommands + [adjustCommand, transferCommand] + blockCommands
+        + orderCommands
         + unclaimedCommands + refundCommands + customerCommands + [eventsCommand] + intakeCommands
         + storeCommands
         + storeChangeCommands + secretCommands + reconcileCommands + [

@@ -247,6 +247,8 @@ struct Stage {
 
     private static func administering(_ things: Things) -> [Row] {
         let because = #"{"reason":"r"}"#
+        let purchase = "POST /v1/customers/{customer}/purchases/{purchase}"
+        let (held, wish) = (["u1", "apple:1"], #"{"to":"u2","reason":"r"}"#)
         func admin(
             _ call: String, _ arguments: [String] = [], _ body: String = "", elsewhere: Int = 200,
             apart: Int? = nil
@@ -270,11 +272,13 @@ struct Stage {
                 "DELETE /v1/customers/{customer}/grants/{grant}", ["u1", things.grant], because,
                 elsewhere: 404, apart: 404),
             admin(
-                "POST /v1/customers/{customer}/purchases/{purchase}/transfer", ["u1", "apple:1"],
-                #"{"to":"u2","reason":"r"}"#, elsewhere: 404, apart: 404),
-            admin(
-                "POST /v1/customers/{customer}/purchases/{purchase}/undo_transfer",
-                ["u1", "apple:1"], because, elsewhere: 404, apart: 404),
+                "PATCH /v1/customers/{customer}/grants/{grant}", ["u1", things.grant],
+                #"{"for_ever":true,"reason":"r"}"#, elsewhere: 404, apart: 404),
+            admin("\(purchase)/block", held, because, elsewhere: 404, apart: 404),
+            admin("\(purchase)/unblock", held, because, elsewhere: 404, apart: 404),
+            admin("\(purchase)/transfer", held, wish, elsewhere: 404, apart: 404),
+            admin("\(purchase)/undo_transfer", held, because, elsewhere: 404, apart: 404),
+            admin("GET /v1/grants", apart: 200),
             admin("GET /v1/unclaimed", apart: 200),
             admin("GET /v1/unclaimed/{purchase}", ["apple:9"], elsewhere: 404, apart: 404),
             admin(

@@ -180,7 +180,7 @@ struct DocumentLimitTests {
         let expected: [String: Int64] = [
             "QueryAnswer.answers maxItems": Int64(QueryRoutes.customerLimit),
             "OrdersAnswer.orders maxItems": page, "EventsAnswer.events maxItems": page,
-            "FeedAnswer.events maxItems": page,
+            "FeedAnswer.events maxItems": page, "GrantList.grants maxItems": page,
             "FeedAnswer.next maxLength": Int64(FeedCursor.lengthLimit),
             "Problem.restart maxLength": Int64(FeedCursor.lengthLimit),
             "MovementsAnswer.movements maxItems": page, "UnclaimedAnswer.purchases maxItems": page,

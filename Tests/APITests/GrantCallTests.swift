@@ -55,7 +55,7 @@ struct GrantCallTests {
                 == #"{"customer":"u1","environment":"production","position":"\#(position)","#
                 + #""grant":{"id":"\#(grant)","entitlement":"pro","#
                 + #""start":"2026-12-01T00:00:00.000Z","end":"2027-01-01T00:00:00.000Z","#
-                + #""reason":"lost purchase","ticket":"T-7","revoked_at":null}}"#)
+                + #""reason":"lost purchase","ticket":"T-7","revoked_at":null},"changes":true}"#)
         #expect(grant.hasPrefix("g_") && grant.utf8.count > 16)
         #expect(reply.header("Content-Type") == "application/json")
     }

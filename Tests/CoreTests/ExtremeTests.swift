@@ -79,8 +79,8 @@ struct ExtremeTests {
         ])
         for event in try state.decide(
             GiveGrant(
-                grant: id("g"), entitlement: id("pro"), start: one, end: .never,
-                reason: id("why"), ticket: nil), now: other)
+                grant: id("g"), entitlement: id("pro"), time: .from(one, until: .never),
+                reason: id("why"), ticket: nil), by: shop, now: other)
         {
             state.apply(event)
         }

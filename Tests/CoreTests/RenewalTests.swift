@@ -234,11 +234,11 @@ struct RenewalTests {
     private static func text(_ answer: Entitlement?) -> String {
         let reason: String? =
             switch answer?.expirationReason {
-            case .cancelled: "cancelled"
-            case .billingError: "billing"
-            case .priceIncreaseRefused: "price"
-            case .productUnavailable: "product"
-            case .other, .unknown: "other"
+            case .store(.cancelled): "cancelled"
+            case .store(.billingError): "billing"
+            case .store(.priceIncreaseRefused): "price"
+            case .store(.productUnavailable): "product"
+            case .store(.other), .store(.unknown), .blocked: "other"
             case nil: nil
             }
         let parts = [

@@ -31,8 +31,9 @@ struct TwoClockTests {
         try record(
             state.decide(
                 GiveGrant(
-                    grant: id("g"), entitlement: id("season"), start: at(40), end: .at(at(50)),
-                    reason: id("sorry"), ticket: nil), now: at(40)), on: 40)
+                    grant: id("g"), entitlement: id("season"),
+                    time: .from(at(40), until: .at(at(50))), reason: id("sorry"), ticket: nil),
+                by: shop, now: at(40)), on: 40)
         return history
     }
 

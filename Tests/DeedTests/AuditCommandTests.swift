@@ -207,7 +207,7 @@ extension ProgramTests {
                     "deed.migrations", "migration 1"
                 ),
                 (
-                    "insert into deed.migrations select 0, name, digest, applied_at from deed.migrations",
+                    "insert into deed.migrations select 0, name, digest, applied_at from deed.migrations limit 1",
                     "deed.migrations", "migration 0"
                 ),
             ])

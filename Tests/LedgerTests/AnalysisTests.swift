@@ -57,10 +57,10 @@ struct AnalysisTests {
         from start: Instant? = nil
     ) throws {
         let wish = GiveGrant(
-            grant: id(grant), entitlement: id(entitlement), start: start, end: .never,
-            reason: id("outage"), ticket: id(ticket))
+            grant: id(grant), entitlement: id(entitlement),
+            time: .from(start, until: .never), reason: id("outage"), ticket: id(ticket))
         try append(to: customer, key: grant) { state, now throws(Refusal) in
-            try state.decide(wish, now: now)
+            try state.decide(wish, by: Catalog(), now: now)
         }
     }
 

@@ -96,6 +96,57 @@ extension EventCodingTests {
             #"{"grant":"g_2","entitlement":"pro","at":"2026-01-07T00:00:00.000Z","#
                 + #""reason":"mistake","ticket":null}"#
         ),
+        (
+            "grant.given", 1,
+            #"{"grant":"g_3","entitlement":"pro","start":"2026-01-06T00:00:00.000Z","#
+                + #""end":null,"reason":"outage","ticket":null,"after_current":"P30D","#
+                + #""begins":"2026-02-06T00:00:00.000Z"}"#
+        ),
+        (
+            "grant.given", 1,
+            #"{"grant":"g_4","entitlement":"pro","start":"2026-01-06T00:00:00.000Z","#
+                + #""end":null,"reason":"outage","ticket":null,"after_current":"P1M","#
+                + #""given_anyway":{"source":"purchase","purchase":"apple:1"}}"#
+        ),
+        (
+            "grant.given", 1,
+            #"{"grant":"g_5","entitlement":"pro","start":"2026-01-06T00:00:00.000Z","#
+                + #""end":null,"reason":"outage","ticket":null,"#
+                + #""given_anyway":{"source":"grant","grant":"g_1"}}"#
+        ),
+        (
+            "grant.given", 1,
+            #"{"grant":"g_6","entitlement":"pro","start":"2026-01-06T00:00:00.000Z","#
+                + #""end":null,"reason":"outage","ticket":null,"given_anyway":{"#
+                + #""source":"original_app_version","original_app_version":"com.example.game"}}"#
+        ),
+        (
+            "grant.changed", 1,
+            #"{"grant":"g_2","entitlement":"pro","end":"2026-03-06T00:00:00.000Z","#
+                + #""reason":"a longer outage","ticket":"T-4"}"#
+        ),
+        (
+            "grant.changed", 1,
+            #"{"grant":"g_3","entitlement":"pro","end":null,"reason":"r","ticket":null,"#
+                + #""lasts":"P60D","begins":"2026-02-06T00:00:00.000Z"}"#
+        ),
+        (
+            "purchase.blocked", 1,
+            #"{"purchase":"apple:1","at":"2026-01-06T00:00:00.000Z","reason":"stolen card","#
+                + #""ticket":"T-5"}"#
+        ),
+        (
+            "purchase.unblocked", 1,
+            #"{"purchase":"apple:1","at":"2026-01-07T00:00:00.000Z","reason":"mistake"}"#
+        ),
+        (
+            "purchase.attached", 1,
+            #"{"purchase":"apple:1","from":"u1","cause":{"kind":"admin","reason":"r"},"#
+                + #""at":"2026-01-08T00:00:00.000Z","transactions":[],"renewals":[],"#
+                + #""blocks":[{"since":"2026-01-05T00:00:00.000Z","#
+                + #""until":"2026-01-06T00:00:00.000Z","reason":"r","ticket":"T-6"},"#
+                + #"{"since":"2026-01-07T00:00:00.000Z","reason":"again"}]}"#
+        ),
         ("balance.spent", 1, #"{"currency":"coins","amount":5}"#),
         (
             "order.opened", 1,

@@ -25,13 +25,14 @@ final class PublishingFaultTests {
             ) { _, _ in [.projectCreated(ProjectCreated(project: id("default")))] })
         let end = clock.now.advanced(byMilliseconds: 1000)
         let wish = GiveGrant(
-            grant: id("g1"), entitlement: id("pro"), start: nil, end: .at(end), reason: id("test"),
-            ticket: nil)
+            grant: id("g1"), entitlement: id("pro"), time: .from(nil, until: .at(end)),
+            reason: id("test"), ticket: nil)
         let cause = Cause(text: "key:g1", digest: [UInt8](repeating: 0, count: 32))
         let given = ledger.appendAll(
             try (0..<PublishingFaultTests.customers).map { number in
                 .customer(try .test("u\(number)"), actor: id("test"), cause: cause) {
-                    state, _, now throws(Refusal) in try state.decide(wish, now: now)
+                    state, catalog, now throws(Refusal) in
+                    try state.decide(wish, by: catalog, now: now)
                 }
             }, at: .run(nil), isRehearsal: false)
         for answer in given { _ = try answer.get() }

@@ -36,12 +36,14 @@ final class PublishingTests {
     ) throws {
         let wish = GiveGrant(
             grant: id(grant), entitlement: id(entitlement),
-            start: begin.map { start.advanced(byMilliseconds: $0) },
-            end: .at(start.advanced(byMilliseconds: end)), reason: id("test"), ticket: nil)
+            time: .from(
+                begin.map { start.advanced(byMilliseconds: $0) },
+                until: .at(start.advanced(byMilliseconds: end))), reason: id("test"), ticket: nil)
         let cause = Cause(text: "key:\(grant)", digest: [UInt8](repeating: 0, count: 32))
         _ = try ledger.append(
             .customer(.test(customer), actor: id("test"), cause: cause) {
-                state, _, now throws(Refusal) in try state.decide(wish, now: now)
+                state, catalog, now throws(Refusal) in
+                try state.decide(wish, by: catalog, now: now)
             })
     }
 

@@ -72,7 +72,7 @@ struct RightsTableTests {
         "refunds": ["r", "r", "r", "-"],
         "grants": [
             "raw(project,environment,customer,grant_id,entitlement,reason,ticket,given_by,"
-                + "revoked_by,revoked_because,revoked_ticket)d", "r", "r", "-",
+                + "revoked_by,revoked_because,revoked_ticket,after_current)d", "r", "r", "-",
         ],
         "products": ["r", "r", "r", "-"],
         "feed": ["r", "r", "r", "-"],

@@ -7,14 +7,14 @@ extension Command {
         reason: String = "test", digest: UInt8 = 0
     ) throws -> Command {
         let wish = GiveGrant(
-            grant: try GrantID(grant), entitlement: try EntitlementID(entitlement), start: nil,
-            end: .never, reason: try Reason(reason), ticket: nil)
+            grant: try GrantID(grant), entitlement: try EntitlementID(entitlement),
+            time: .from(nil, until: .never), reason: try Reason(reason), ticket: nil)
         return .customer(
             stream, actor: try Actor("test"),
             cause: Cause(
                 text: "key:\(key ?? grant)", digest: [UInt8](repeating: digest, count: 32))
-        ) { state, _, now throws(Refusal) in
-            try state.decide(wish, now: now)
+        ) { state, catalog, now throws(Refusal) in
+            try state.decide(wish, by: catalog, now: now)
         }
     }
 
@@ -25,8 +25,8 @@ extension Command {
         return .customer(
             stream, actor: try Actor("test"),
             cause: Cause(text: "key:\(key)", digest: [UInt8](repeating: 0, count: 32))
-        ) { state, _, now throws(Refusal) in
-            try state.decide(wish, now: now)
+        ) { state, catalog, now throws(Refusal) in
+            try state.decide(wish, by: catalog, now: now)
         }
     }
 }

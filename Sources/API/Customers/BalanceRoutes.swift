@@ -6,13 +6,15 @@ import Service
 struct BalanceRoutes: Sendable {
     let balances: CustomerBalances
     let reading: any CustomerReading
+    let keeper: TermsKeeper
 
     var routes: [Route] {
         let balance = "/customers/{customer}/balances/{currency}"
         return [
             Route("POST", "\(balance)/spend", parameters: ["environment"], .submit, .memory, spend),
             Route(
-                "POST", "\(balance)/adjust", parameters: ["environment"], .submit, .memory, adjust),
+                "POST", "\(balance)/adjust", parameters: ["environment"] + QueryParameters.terms,
+                .submit, .memory, adjust),
             Route(
                 "GET", "\(balance)/history", parameters: QueryParameters.page,
                 .read, .database, history),
@@ -34,6 +36,7 @@ struct BalanceRoutes: Sendable {
     }
 
     private func adjust(_ call: Call) throws(Problem) -> Wish<Response> {
+        let terms = try call.query.terms()
         let body = try Body(
             call.body, of: ["amount", "environment", Body.allowUnknown] + Body.reasonNames)
         let stream = try call.stream(environment: try body.optionalText("environment"))
@@ -47,9 +50,9 @@ struct BalanceRoutes: Sendable {
         // A back end only adds what was earned; subtracting takes an admin.
         let mayTake = role.permissions.contains(.administer)
         if !mayTake, wish.amount < 0 { throw .wrongRole(needed: .admin, held: role) }
-        return balances.adjusting(
-            wish, of: stream, by: call.sender, isEarned: !mayTake, allowingUnknown: allowsUnknown
-        ).response { .json($0, of: stream) }
+        let adjusting = balances.adjusting(
+            wish, of: stream, by: call.sender, isEarned: !mayTake, allowingUnknown: allowsUnknown)
+        return keeper.response(to: adjusting, on: terms) { .json($0, of: stream) }
     }
 
     private func history(_ call: Call) throws(Problem) -> Response {

@@ -10,7 +10,7 @@ extension CustomerAnswer {
         return entitlements.json
             .with("subscriptions", .array(subscriptions.map { $0.json(in: view.stream) }))
             .with("purchases", .array(customer.purchases.compactMap { $0.json(by: catalog) }))
-            .with("grants", .array(customer.grants.map(\.json)))
+            .with("grants", .array(customer.grantsJSON(by: catalog)))
             .with("balances", customer.balances.json)
             .with("sandbox_balances", view.sandboxBalances?.json)
             .with("orders", .array(customer.orders.map { $0.json(at: at) }))
@@ -57,7 +57,8 @@ extension Purchase {
             "came_from": .optional(arrival?.from.text), "came_at": .instant(arrival?.at),
             "sandbox": .bool(newest.environment == .sandbox),
         ]
-        return json.with("previous", newest.previous.map { .string($0.description) })
+        return json.with("blocked_at", block.map { .instant($0.since) })
+            .with("previous", newest.previous.map { .string($0.description) })
             .marked(newest.transaction)
     }
 }
@@ -69,14 +70,21 @@ extension JSON {
     }
 }
 
+extension CustomerState {
+    fileprivate func grantsJSON(by catalog: Catalog) -> [JSON] {
+        zip(grants, grantBounds(by: catalog)).map { $0.json($1) }
+    }
+}
+
 extension Grant {
-    var json: JSON {
-        [
+    func json(_ bounds: GrantBounds) -> JSON {
+        let json: JSON = [
             "id": .string(id.text), "entitlement": .string(given.entitlement.text),
-            "start": .instant(given.start), "end": .instant(given.end),
+            "start": .instant(bounds.start), "end": .instant(bounds.end),
             "reason": .string(given.reason.text), "ticket": .optional(given.ticket?.text),
             "revoked_at": .instant(revocation?.at),
         ]
+        return json.with("after_current", waits ? true : nil)
     }
 }
 

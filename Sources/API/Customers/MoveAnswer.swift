@@ -30,6 +30,19 @@ extension AttachAnswer {
     }
 }
 
+extension BlockAnswer {
+    /// `POST /v1/customers/{c}/purchases/{p}/block` and `…/unblock`
+    package var json: JSON {
+        .answer(
+            about: stream, at: position,
+            [
+                "purchase": .string(change.purchase.description), "blocked": .bool(isBlocked),
+                "at": .instant(change.at), "reason": .string(change.reason.text),
+                "ticket": .optional(change.ticket?.text),
+            ])
+    }
+}
+
 extension MoveCause {
     fileprivate var adminReason: AdminReason? {
         switch self {

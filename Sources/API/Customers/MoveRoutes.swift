@@ -6,20 +6,30 @@ import Service
 /// The calls by which admins move purchases between customers.
 struct MoveRoutes: Sendable {
     let moves: Moves
+    let blocks: Blocks
+    let keeper: TermsKeeper
 
     var routes: [Route] {
         let purchase = "/customers/{customer}/purchases/{purchase}"
+        let parameters = ["environment"] + QueryParameters.terms
         return [
             Route(
-                "POST", "\(purchase)/transfer", parameters: ["environment"],
-                .administer, .database, transfer),
+                "POST", "\(purchase)/transfer", parameters: parameters, .administer, .database,
+                transfer),
             Route(
-                "POST", "\(purchase)/undo_transfer", parameters: ["environment"],
-                .administer, .database, undo),
+                "POST", "\(purchase)/undo_transfer", parameters: parameters, .administer,
+                .database, undo),
+            Route(
+                "POST", "\(purchase)/block", parameters: parameters, .administer, .memory
+            ) { call throws(Problem) in try block(call, isToHold: true) },
+            Route(
+                "POST", "\(purchase)/unblock", parameters: parameters, .administer, .memory
+            ) { call throws(Problem) in try block(call, isToHold: false) },
         ]
     }
 
     private func transfer(_ call: Call) throws(Problem) -> Wish<Response> {
+        let terms = try call.query.terms(concerning: 2...2)
         let purchase = try call.purchase()
         let body = try Body(call.body, of: ["to", "environment"] + Body.reasonNames)
         let stream = try call.stream(environment: try body.optionalText("environment"))
@@ -28,18 +38,32 @@ struct MoveRoutes: Sendable {
             throw .invalid("to", "\"to\" begins with a prefix that Deed reserves.")
         }
         let reason = try body.adminReason()
-        return moves.transferring(
-            purchase, from: stream, to: customer, reason: reason, by: call.sender
-        ).response { .json($0.json, position: $0.position) }
+        let wish = moves.transferring(
+            purchase, from: stream, to: customer, reason: reason, by: call.sender)
+        return keeper.response(to: wish, on: terms) { .json($0.json, position: $0.position) }
     }
 
-    private func undo(_ call: Call) throws(Problem) -> Wish<Response> {
+    private func block(_ call: Call, isToHold: Bool) throws(Problem) -> Wish<Response> {
+        let terms = try call.query.terms()
         let purchase = try call.purchase()
         let body = try Body(call.body, of: ["environment"] + Body.reasonNames)
         let stream = try call.stream(environment: try body.optionalText("environment"))
         let reason = try body.adminReason()
-        return moves.undoing(purchase, of: stream, reason: reason, by: call.sender)
-            .response { .json($0.json, position: $0.position) }
+        let wish =
+            isToHold
+            ? blocks.blocking(purchase, of: stream, reason: reason, by: call.sender)
+            : blocks.unblocking(purchase, of: stream, reason: reason, by: call.sender)
+        return keeper.response(to: wish, on: terms) { .json($0.json, position: $0.position) }
+    }
+
+    private func undo(_ call: Call) throws(Problem) -> Wish<Response> {
+        let terms = try call.query.terms(concerning: 1...2)
+        let purchase = try call.purchase()
+        let body = try Body(call.body, of: ["environment"] + Body.reasonNames)
+        let stream = try call.stream(environment: try body.optionalText("environment"))
+        let reason = try body.adminReason()
+        let wish = moves.undoing(purchase, of: stream, reason: reason, by: call.sender)
+        return keeper.response(to: wish, on: terms) { .json($0.json, position: $0.position) }
     }
 }
 

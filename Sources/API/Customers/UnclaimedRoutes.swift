@@ -5,6 +5,7 @@ import Service
 /// The calls about purchases that no customer claimed.
 struct UnclaimedRoutes: Sendable {
     let unclaimed: Unclaimed
+    let keeper: TermsKeeper
 
     var routes: [Route] {
         [
@@ -15,7 +16,8 @@ struct UnclaimedRoutes: Sendable {
                 "GET", "/unclaimed/{purchase}", parameters: ["environment"],
                 .administer, .database, show),
             Route(
-                "POST", "/unclaimed/{purchase}/attach", parameters: ["environment"],
+                "POST", "/unclaimed/{purchase}/attach",
+                parameters: ["environment"] + QueryParameters.terms,
                 .administer, .database, attach),
         ]
     }
@@ -36,13 +38,14 @@ struct UnclaimedRoutes: Sendable {
     }
 
     private func attach(_ call: Call) throws(Problem) -> Wish<Response> {
+        let terms = try call.query.terms()
         let purchase = try call.purchase(0)
         let body = try Body(call.body, of: ["customer", "environment"] + Body.reasonNames)
         let customer: CustomerID = try body.id("customer")
         let stream = try call.stream(
             of: customer, environment: try body.optionalText("environment"))
         let reason = try body.adminReason()
-        return unclaimed.attaching(purchase, to: stream, reason: reason, by: call.sender)
-            .response { .json($0.json, position: $0.position) }
+        let wish = unclaimed.attaching(purchase, to: stream, reason: reason, by: call.sender)
+        return keeper.response(to: wish, on: terms) { .json($0.json, position: $0.position) }
     }
 }

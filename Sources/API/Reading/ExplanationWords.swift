@@ -40,10 +40,21 @@ extension ExplanationAnswer {
             case .grantGiven(let given):
                 "\(recorded.actor) gave the grant \(given.grant) at \(recorded.recordedAt.text): "
                     + "\(given.reason)" + (given.ticket.map { " (\($0))" } ?? "") + "."
+            case .grantChanged(let changed):
+                "\(recorded.actor) gave the grant \(changed.grant) another end at "
+                    + "\(recorded.recordedAt.text): \(changed.reason)"
+                    + (changed.ticket.map { " (\($0))" } ?? "") + "."
             case .grantRevoked(let revoked):
                 "\(recorded.actor) revoked the grant \(revoked.grant) at "
                     + "\(recorded.recordedAt.text): \(revoked.reason)"
                     + (revoked.ticket.map { " (\($0))" } ?? "") + "."
+            case .purchaseBlocked(let change):
+                "\(recorded.actor) blocked purchase \(change.purchase) at \(change.at.text): "
+                    + "\(change.reason)" + (change.ticket.map { " (\($0))" } ?? "") + "."
+            case .purchaseUnblocked(let change):
+                "\(recorded.actor) took the block of purchase \(change.purchase) back at "
+                    + "\(change.at.text): \(change.reason)"
+                    + (change.ticket.map { " (\($0))" } ?? "") + "."
             case .purchaseAttached(let attached):
                 if case .named(let token) = attached.cause {
                     "Purchase \(attached.purchase) came from another customer at "
@@ -62,7 +73,9 @@ extension ExplanationAnswer {
         guard let answer = explanation.answer else { return nil }
         switch answer.state {
         case .upcoming: return "It begins at \(answer.run.start.text)."
-        case .revoked: return "It was taken back."
+        case .revoked:
+            return answer.expirationReason == .blocked
+                ? "Support blocked the purchase." : "It was taken back."
         case .upgraded: return "Another product took its place and does not unlock it."
         case .retry: return "The store is trying to collect the payment again."
         case .expired:
@@ -125,6 +138,7 @@ extension Cut {
         case .revocation: "cut short because it was taken back"
         case .upgrade: "cut short because another product took its place"
         case .recovery: "cut short because the next period began"
+        case .block: "cut short because support blocked the purchase"
         case .restart: "cut short because it was bought again"
         }
     }

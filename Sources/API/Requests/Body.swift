@@ -30,9 +30,11 @@ struct Body {
     /// The body of a call, or its query if it has none: not every client can send a body with every
     /// method.
     init(orQueryOf call: Call, of names: [String]) throws(Problem) {
+        // On what terms it is done stands in the query in any case.
+        let query = call.query.without(QueryParameters.terms)
         if call.body.isEmpty {
-            try self.init(call.query.members, of: names, areFromQuery: true)
-        } else if call.query.isEmpty || call.query.isOnly("environment") {
+            try self.init(query.members, of: names, areFromQuery: true)
+        } else if query.isEmpty || query.isOnly("environment") {
             try self.init(call.body, of: names)
         } else {
             throw .invalid(
@@ -106,6 +108,9 @@ struct Body {
         guard let text = try optionalText(name) else { return nil }
         return try Identifier(member: name, text)
     }
+
+    /// Whether the body has the member with a value.
+    func holdsValue(_ name: String) -> Bool { members[name].map { !$0.isNull } ?? false }
 
     /// Whether the body has the member, with a value or with null.
     func holds(_ name: String) -> Bool { members[name] != nil }
@@ -226,7 +231,9 @@ extension Body {
 
     /// Why an admin acts.
     func adminReason() throws(Problem) -> AdminReason {
-        AdminReason(reason: try id("reason"), ticket: try ticket())
+        let reason: Reason = try id("reason")
+        if reason.isBlank { throw .invalid("reason", "\"reason\" says nothing; say why.") }
+        return AdminReason(reason: reason, ticket: try ticket())
     }
 }
 

@@ -46,6 +46,12 @@ package struct QueryParameters: Sendable {
 
     var isEmpty: Bool { given.isEmpty }
 
+    func without(_ names: [String]) -> QueryParameters {
+        var others = self
+        others.given.removeAll { names.contains($0.name) }
+        return others
+    }
+
     /// Whether that parameter is the only one.
     func isOnly(_ name: String) -> Bool { given.count == 1 && given[0].name == name }
 

@@ -148,8 +148,12 @@ private struct CustomerContent: Hashable, Sendable {
         case .purchaseDetached(let detached):
             purchases.removeAll { $0.id == detached.purchase }
             departures.append(detached)
+        case .purchaseBlocked(let change): purchases[place(of: change.purchase)].block(change)
+        case .purchaseUnblocked(let change): purchases[place(of: change.purchase)].unblock(change)
         case .grantGiven(let given):
             grants.append(Grant(given))
+        case .grantChanged(let changed):
+            changeGrant(changed.grant) { $0.change = changed }
         case .grantRevoked(let revoked):
             changeGrant(revoked.grant) { $0.revocation = revoked }
         case .balanceCredited(let credited): balances.apply(credited)
@@ -206,6 +210,7 @@ extension CustomerContent {
         for fact in attached.refunds { purchases[place].join(fact) }
         for token in attached.earlierTokens { purchases[place].join(token) }
         purchases[place].add(attached.reports)
+        purchases[place].add(attached.blocks)
         purchases[place].arrival = Arrival(
             from: attached.from, cause: attached.cause, at: attached.at)
     }
@@ -233,27 +238,5 @@ extension CustomerContent {
     private mutating func change(_ order: OrderID, _ change: (inout Order) -> Void) {
         guard let index = orders.firstIndex(where: { $0.id == order }) else { return }
         change(&orders[index])
-    }
-}
-
-/// An entitlement that an admin gave.
-package struct Grant: Hashable, Sendable {
-    package let given: GrantGiven
-    package internal(set) var revocation: GrantRevoked?
-    /// When and by whom it was given, and who revoked it, once the log has that.
-    package internal(set) var givenAt: Instant?
-    package internal(set) var givenBy: Actor?
-    package internal(set) var revokedBy: Actor?
-
-    package init(_ given: GrantGiven) {
-        self.given = given
-    }
-
-    package var id: GrantID { given.grant }
-
-    /// When it gives access; empty if it was revoked before it began.
-    package var interval: Interval {
-        let interval = Interval(start: given.start, end: given.end)
-        return revocation.map { interval.cut(at: $0.at) } ?? interval
     }
 }

@@ -21,7 +21,8 @@ extension CustomerState {
             Entitlement(
                 id, verdict, RightReading(of: verdict.deciding, in: self, at: instant, catalog))
         }
-        return Entitlements(at: instant, all: all, nextChange: tally.nextChange)
+        let next = [tally.nextChange, nextBlock(after: instant)].compactMap(\.self).min()
+        return Entitlements(at: instant, all: all, nextChange: next)
     }
 
     /// The unbroken stretches of access to each entitlement, over all of its sources.

@@ -1,3 +1,11 @@
+/// Why something ended.
+package enum ExpirationReason: Hashable, Sendable {
+    /// A subscription, as the store told.
+    case store(ExpirationIntent)
+    /// Support blocked the purchase.
+    case blocked
+}
+
 /// What a product unlocks, for one customer at one instant.
 package struct Entitlement: Hashable, Sendable {
     /// The state of the access; for a subscription, the state of the subscription.
@@ -54,8 +62,8 @@ package struct Entitlement: Hashable, Sendable {
     package let willRenew: Bool
     /// The product of the next period, if the store named it.
     package let nextProduct: ProductID?
-    /// Why the subscription ended, if the store said so.
-    package let expirationReason: ExpirationIntent?
+    /// Why it ended, where that is known.
+    package let expirationReason: ExpirationReason?
     /// Whether it was bought in the sandbox.
     package let isSandbox: Bool
 

@@ -15,8 +15,8 @@ package struct SubscriptionStatus: Hashable, Sendable {
     package let code: String
     package let willRenew: Bool
     package let nextProduct: ProductID?
-    package let expirationReason: ExpirationIntent?
-    /// The commitment to which the period belongs, if any.
+    package let expirationReason: ExpirationReason?
+    /// The commitment that the period is a part of, if it is one.
     package let commitment: Committed?
     /// Whether it was bought in the sandbox.
     package let isSandbox: Bool

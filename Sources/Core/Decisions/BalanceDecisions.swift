@@ -10,7 +10,10 @@ extension CustomerState {
         let effective = evidence.effective
         return perPiece(of: effective, effective.credits(by: catalog))
             .sorted { $0.key < $1.key }
-            .flatMap { settlement(of: effective, $0.key, perPiece: $0.value) }
+            .flatMap {
+                settlement(
+                    of: effective, $0.key, perPiece: $0.value, isBlocked: purchase.block != nil)
+            }
     }
 
     /// The amounts per piece from the first credit, or the catalog's if there was none.
@@ -25,10 +28,12 @@ extension CustomerState {
     }
 
     private func settlement(
-        of fact: TransactionFact, _ currency: CurrencyID, perPiece: Int64
+        of fact: TransactionFact, _ currency: CurrencyID, perPiece: Int64, isBlocked: Bool
     ) -> [Event] {
         let credit = balances.credit(Credit.Key(fact.purchase, fact.transaction, currency))
-        let worth = fact.worth(perPiece: perPiece)
+        var worth = fact.worth(perPiece: perPiece)
+        // As if all of it had been refunded.
+        if isBlocked { worth.net = 0 }
         var net = credit?.net ?? 0
         var events: [Event] = []
         func credited(_ amount: Int64) -> Event {

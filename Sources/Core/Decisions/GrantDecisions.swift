@@ -5,21 +5,40 @@ package struct GiveGrant: Hashable, Sendable {
         case at(Instant)
         case after(CalendarDuration)
     }
+
+    package enum Time: Hashable, Sendable {
+        /// Without a start: from now on.
+        case from(Instant?, until: End)
+        /// For so long, from when nothing else gives the entitlement any more.
+        case afterCurrent(CalendarDuration)
+    }
     package let grant: GrantID
     package let entitlement: EntitlementID
-    /// `nil`: from now on.
-    package let start: Instant?
-    package let end: End
+    package let time: Time
     package let reason: Reason
     package let ticket: Ticket?
 
     package init(
-        grant: GrantID, entitlement: EntitlementID, start: Instant?, end: End, reason: Reason,
-        ticket: Ticket?
+        grant: GrantID, entitlement: EntitlementID, time: Time, reason: Reason, ticket: Ticket?
     ) {
         self.grant = grant
         self.entitlement = entitlement
-        self.start = start
+        self.time = time
+        self.reason = reason
+        self.ticket = ticket
+    }
+}
+
+/// The wish to give a grant another end.
+package struct ChangeGrant: Hashable, Sendable {
+    package let grant: GrantID
+    /// A length counts from the grant's start.
+    package let end: GiveGrant.End
+    package let reason: Reason
+    package let ticket: Ticket?
+
+    package init(grant: GrantID, end: GiveGrant.End, reason: Reason, ticket: Ticket?) {
+        self.grant = grant
         self.end = end
         self.reason = reason
         self.ticket = ticket
@@ -42,34 +61,46 @@ package struct RevokeGrant: Hashable, Sendable {
 extension CustomerState {
     package static let grantLimit = 10_000
 
-    /// Gives the entitlement, now or at its start.
-    package func decide(_ wish: GiveGrant, now: Instant) throws(Refusal) -> [Event] {
+    /// Gives the entitlement: now, at its start, or when nothing else gives it any more.
+    package func decide(
+        _ wish: GiveGrant, by catalog: Catalog, now: Instant
+    ) throws(Refusal) -> [Event] {
         if grants.count >= CustomerState.grantLimit {
             throw .tooManyGrants(limit: CustomerState.grantLimit)
         }
-        let start = wish.start ?? now
-        let end: Instant? =
-            switch wish.end {
-            case .never: nil
-            case .at(let end): end
-            case .after(let duration): duration.end(after: start)
-            }
-        if let end, end <= start { throw .grantEndsBeforeItStarts(start: start, end: end) }
-        // The log stores instants as text and could not read this one back.
-        if let end, !Instant.writable.contains(end) { throw .grantEndsTooLate }
+        let given = try wish.given(now: now)
+        let outlook = outlook(of: given, by: catalog)
         return [
             .grantGiven(
                 GrantGiven(
-                    grant: wish.grant, entitlement: wish.entitlement, start: start, end: end,
-                    reason: wish.reason, ticket: wish.ticket))
+                    grant: given.grant, entitlement: given.entitlement, start: given.start,
+                    end: given.end, afterCurrent: given.afterCurrent, reason: given.reason,
+                    ticket: given.ticket, outlook: outlook))
         ]
     }
 
-    /// Revokes the grant from now on; does nothing if it is revoked already.
-    package func decide(_ wish: RevokeGrant, now: Instant) throws(Refusal) -> [Event] {
+    /// Gives the grant another end, which lies ahead; nothing happens where it has that end.
+    package func decide(
+        _ wish: ChangeGrant, by catalog: Catalog, now: Instant
+    ) throws(Refusal) -> [Event] {
+        guard let grant = grant(wish.grant) else { throw .grantUnknown(wish.grant) }
+        let interval = interval(of: grant, by: catalog)
+        if let revoked = grant.revocation { throw .grantOver(wish.grant, at: revoked.at) }
+        if let end = interval?.end, end <= now { throw .grantOver(wish.grant, at: end) }
+        let changed = try wish.changed(grant, from: interval?.start, now: now)
+        let isSame = changed.end == grant.end && changed.lasts == grant.length
+        return isSame ? [] : [.grantChanged(changed)]
+    }
+
+    /// Takes the grant back from now on; nothing happens when that was done before.
+    package func decide(
+        _ wish: RevokeGrant, by catalog: Catalog, now: Instant
+    ) throws(Refusal) -> [Event] {
         guard let grant = grant(wish.grant) else { throw .grantUnknown(wish.grant) }
         if grant.revocation != nil { return [] }
-        if let end = grant.given.end, end <= now { throw .grantEnded(wish.grant, at: end) }
+        if let end = interval(of: grant, by: catalog)?.end, end <= now {
+            throw .grantEnded(wish.grant, at: end)
+        }
         return [
             .grantRevoked(
                 GrantRevoked(
@@ -77,4 +108,61 @@ extension CustomerState {
                     reason: wish.reason, ticket: wish.ticket))
         ]
     }
+}
+
+extension GiveGrant {
+    fileprivate func given(now: Instant) throws(Refusal) -> GrantGiven {
+        var (start, end, length) = (now, Instant?.none, CalendarDuration?.none)
+        switch time {
+        case .from(let instant, let until):
+            start = instant ?? now
+            end = try until.instant(from: start)
+        case .afterCurrent(let duration):
+            _ = try End.after(duration).instant(from: now)
+            length = duration
+        }
+        return GrantGiven(
+            grant: grant, entitlement: entitlement, start: start, end: end, afterCurrent: length,
+            reason: reason, ticket: ticket)
+    }
+}
+
+extension GiveGrant.End {
+    /// The instant that it comes to, which lies behind the start.
+    fileprivate func instant(from start: Instant) throws(Refusal) -> Instant? {
+        let end: Instant? =
+            switch self {
+            case .never: nil
+            case .at(let end): end
+            case .after(let duration): duration.end(after: start)
+            }
+        if let end, end <= start { throw .grantEndsBeforeItStarts(start: start, end: end) }
+        // The log keeps instants as text, and could not be read any more.
+        if let end, !Instant.writable.contains(end) { throw .grantEndsTooLate }
+        return end
+    }
+}
+
+extension ChangeGrant {
+    /// `start` is when the grant begins, as far as is known.
+    fileprivate func changed(
+        _ grant: Grant, from start: Instant?, now: Instant
+    ) throws(Refusal) -> GrantChanged {
+        var (end, lasts) = (Instant?.none, CalendarDuration?.none)
+        if let start {
+            end = try self.end.instant(from: start)
+            if let end, end <= now { throw .grantEndsInThePast(end, isLength: self.end.isLength) }
+        } else if case .at(let instant) = self.end {
+            end = instant
+            if instant <= now { throw .grantEndsInThePast(instant, isLength: false) }
+        }
+        if grant.waits, case .after(let duration) = self.end { (end, lasts) = (nil, duration) }
+        return GrantChanged(
+            grant: grant.id, entitlement: grant.given.entitlement, end: end, lasts: lasts,
+            begins: grant.waits ? start : nil, reason: reason, ticket: ticket)
+    }
+}
+
+extension GiveGrant.End {
+    fileprivate var isLength: Bool { if case .after = self { true } else { false } }
 }

@@ -207,7 +207,8 @@ package struct MovePurchase: Sendable {
             .purchaseAttached(
                 PurchaseAttached(
                     purchase: purchase, from: from, cause: cause, at: now, facts: held.facts,
-                    reports: held.reports, earlierTokens: held.earlierTokens)))
+                    reports: held.reports, earlierTokens: held.earlierTokens,
+                    blocks: held.blocks)))
         for fact in held.facts.transactions { arriving.settle(fact, by: catalog, named: named) }
         leaving.append(
             .purchaseDetached(

@@ -48,8 +48,12 @@ package enum Event: Hashable, Sendable {
     // Who holds a purchase.
     case purchaseAttached(PurchaseAttached)
     case purchaseDetached(PurchaseDetached)
+    // Whether support lets it give anything.
+    case purchaseBlocked(BlockChanged)
+    case purchaseUnblocked(BlockChanged)
 
     case grantGiven(GrantGiven)
+    case grantChanged(GrantChanged)
     case grantRevoked(GrantRevoked)
 
     case balanceCredited(BalanceCredited)

@@ -32,7 +32,10 @@ package enum EventType: String, Hashable, Sendable, CaseIterable {
     case refundUnreported = "refund.unreported"
     case purchaseAttached = "purchase.attached"
     case purchaseDetached = "purchase.detached"
+    case purchaseBlocked = "purchase.blocked"
+    case purchaseUnblocked = "purchase.unblocked"
     case grantGiven = "grant.given"
+    case grantChanged = "grant.changed"
     case grantRevoked = "grant.revoked"
     case balanceCredited = "balance.credited"
     case balanceDebited = "balance.debited"
@@ -75,9 +78,10 @@ extension EventType {
             .consentRescinded:
             .customer(isFact: true)
         case .refundReportPrepared, .refundReported, .refundUnreported, .purchaseAttached,
-            .purchaseDetached, .grantGiven, .grantRevoked, .balanceCredited, .balanceDebited,
-            .balanceSpent, .balanceAdjusted, .orderOpened, .orderFulfilled, .orderClosed,
-            .tokenRegistered, .accessStarted, .accessEnded, .accessEndingSoon, .customerErased:
+            .purchaseDetached, .purchaseBlocked, .purchaseUnblocked, .grantGiven, .grantChanged,
+            .grantRevoked, .balanceCredited, .balanceDebited, .balanceSpent, .balanceAdjusted,
+            .orderOpened, .orderFulfilled, .orderClosed, .tokenRegistered, .accessStarted,
+            .accessEnded, .accessEndingSoon, .customerErased:
             .customer(isFact: false)
         }
     }
@@ -129,7 +133,10 @@ extension Event {
         case .refundUnreported: .refundUnreported
         case .purchaseAttached: .purchaseAttached
         case .purchaseDetached: .purchaseDetached
+        case .purchaseBlocked: .purchaseBlocked
+        case .purchaseUnblocked: .purchaseUnblocked
         case .grantGiven: .grantGiven
+        case .grantChanged: .grantChanged
         case .grantRevoked: .grantRevoked
         case .balanceCredited: .balanceCredited
         case .balanceDebited: .balanceDebited
@@ -185,10 +192,13 @@ extension Event {
         case .refundUnreported(let event): .purchase(event.purchase)
         case .purchaseAttached(let attached): .purchase(attached.purchase)
         case .purchaseDetached(let detached): .purchase(detached.purchase)
+        case .purchaseBlocked(let change), .purchaseUnblocked(let change):
+            .purchase(change.purchase)
         case .appInstalled(let fact): .installation(fact.app)
         case .consentRescinded(let fact): .account(fact.appTransaction)
         case .accountJoined(let joined): .account(joined.account)
         case .grantGiven(let given): .grant(given.grant)
+        case .grantChanged(let changed): .grant(changed.grant)
         case .grantRevoked(let revoked): .grant(revoked.grant)
         case .balanceCredited(let event): .balance(event.currency)
         case .balanceDebited(let event): .balance(event.currency)

@@ -11,10 +11,12 @@ package struct PurchaseAttached: Hashable, Sendable {
     package let reports: [RefundReport]
     /// The account tokens of statements that others outweigh: these facts alone would not tell of them.
     package let earlierTokens: [CarriedToken]
+    /// What support blocked of it, in order of time.
+    package let blocks: [Block]
 
     package init(
         purchase: PurchaseID, from: CustomerID, cause: MoveCause, at: Instant, facts: Facts,
-        reports: [RefundReport] = [], earlierTokens: [CarriedToken] = []
+        reports: [RefundReport] = [], earlierTokens: [CarriedToken] = [], blocks: [Block] = []
     ) {
         self.purchase = purchase
         self.from = from
@@ -25,6 +27,22 @@ package struct PurchaseAttached: Hashable, Sendable {
         refunds = facts.refunds
         self.reports = reports
         self.earlierTokens = earlierTokens
+        self.blocks = blocks
+    }
+}
+
+/// Support blocked a purchase from that instant on, or took that back.
+package struct BlockChanged: Hashable, Sendable {
+    package let purchase: PurchaseID
+    package let at: Instant
+    package let reason: Reason
+    package let ticket: Ticket?
+
+    package init(purchase: PurchaseID, at: Instant, reason: Reason, ticket: Ticket?) {
+        self.purchase = purchase
+        self.at = at
+        self.reason = reason
+        self.ticket = ticket
     }
 }
 

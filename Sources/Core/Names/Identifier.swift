@@ -162,6 +162,18 @@ package typealias Ticket = Identifier<TicketKind>
 /// Who caused an event: `key:<id>`, `cli:<login name>`, or a part of Deed itself.
 package typealias Actor = Identifier<ActorKind>
 
+extension Reason {
+    /// Whether nobody could read anything in it.
+    package var isBlank: Bool {
+        text.unicodeScalars.allSatisfy { $0.properties.isWhitespace }
+    }
+}
+
+extension GrantID {
+    /// What the grant of a rehearsal is called: its own id is made when it is given.
+    package static let ofRehearsal = GrantID(known: "g_new")
+}
+
 extension Identifier {
     /// A name that Deed makes up: a prefix that shows what it names, then letters and digits.
     package init(prefix: StaticString, random: String) {

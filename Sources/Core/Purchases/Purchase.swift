@@ -17,7 +17,9 @@ package struct Purchase: Hashable, Sendable {
     package private(set) var refundNews: [RefundFact] = []
     /// What Deed told the store about requested refunds, in order of the requests.
     package private(set) var reports: [RefundReport] = []
-    /// How it came to its holder, if it came from another one.
+    /// What support blocked of it, in order of time; the last one may still hold.
+    package private(set) var blocks: [Block] = []
+    /// How it came to its holder, when it came from another one.
     package internal(set) var arrival: Arrival?
     /// The account tokens in its facts, including outweighed ones.
     package private(set) var carried = CarriedTokens()
@@ -133,6 +135,16 @@ package struct Purchase: Hashable, Sendable {
     mutating func end(_ request: NewsID, _ end: RefundReport.End) {
         reports.change(request) { $0.end = end }
     }
+
+    mutating func block(_ change: BlockChanged) {
+        blocks.append(Block(since: change.at, reason: change.reason, ticket: change.ticket))
+    }
+
+    mutating func unblock(_ change: BlockChanged) {
+        if let last = blocks.indices.last { blocks[last].until = change.at }
+    }
+
+    mutating func add(_ others: [Block]) { blocks += others }
 
     /// Adds the reports that came with it from another holder.
     mutating func add(_ others: [RefundReport]) {

@@ -13,6 +13,8 @@ struct Right: Hashable, Sendable {
     private(set) var interval: Interval
     /// What ended it early, if anything did.
     private(set) var cut: Cut?
+    /// The same by the other rules, where support blocked the purchase before.
+    private(set) var storesCut: Cut?
 
     init(_ rule: Rule, of source: Source, _ interval: Interval) {
         self.source = source
@@ -30,6 +32,16 @@ struct Right: Hashable, Sendable {
         if let end = interval.end, end <= instant { return }
         interval = interval.cut(at: instant)
         cut = cause
+        if cause != .block { storesCut = cause }
+    }
+}
+
+extension Right {
+    /// Gives nothing before that instant.
+    mutating func begin(at instant: Instant) {
+        if interval.start < instant {
+            interval = Interval(start: instant, end: interval.end.map { max(instant, $0) })
+        }
     }
 }
 
@@ -57,6 +69,8 @@ package enum Cut: String, Hashable, Sendable, CaseIterable {
     case upgrade
     /// The next period began, which ends the grace period before it.
     case recovery
-    /// The same product was bought again, and by the catalog its term starts over.
+    /// Support blocked the purchase.
+    case block
+    /// The same product was bought again, and the catalog says that its term starts again.
     case restart
 }

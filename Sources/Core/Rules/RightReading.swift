@@ -2,13 +2,13 @@
 struct RightReading {
     let source: Entitlement.Source
     let isActive: Bool
-    let state: Entitlement.State
+    private(set) var state: Entitlement.State
     var terms = OfferTerms.usual
     var product: ProductID?
     var kind: ProductKind?
     var willRenew = false
     var nextProduct: ProductID?
-    var expirationReason: ExpirationIntent?
+    var expirationReason: ExpirationReason?
     /// Whether the refund was the app's fault.
     var isRevokedForApp = false
     /// Whether it was bought in the sandbox.
@@ -33,7 +33,7 @@ struct RightReading {
             source = .purchase(purchase.id)
             let isTakenBack = standing == .past && purchase.isTakenBack(at: index)
             self.state =
-                isTakenBack && right.cut != .upgrade
+                isTakenBack && right.storesCut != .upgrade
                 ? .revoked
                 : right.state(standing, terms: transaction.terms, renewal: renewal)
             kind = purchase.kind(by: catalog)
@@ -47,6 +47,7 @@ struct RightReading {
                 terms = transaction.terms
                 read(renewal, after: transaction)
             }
+            if purchase.isBlocked(at: instant) { block() }
         }
     }
 
@@ -60,7 +61,14 @@ struct RightReading {
         nextProduct = renewal?.nextProduct
         guard state == .expired || state == .retry else { return }
         let isCancelled = state == .expired && renewal?.willRenew == false
-        expirationReason = renewal?.expirationIntent ?? (isCancelled ? .cancelled : nil)
+        let intent = renewal?.expirationIntent ?? (isCancelled ? .cancelled : nil)
+        expirationReason = intent.map { .store($0) }
+    }
+
+    /// Support's word counts, whatever the store says.
+    private mutating func block() {
+        (state, expirationReason) = (.revoked, .blocked)
+        (isRevokedForApp, willRenew) = (false, false)
     }
 }
 
@@ -76,10 +84,11 @@ extension Right {
         case .access: rule == .grace ? .grace : rule == .period ? terms.state : .active
         case .ahead: .upcoming
         case .past:
-            switch cut {
+            switch storesCut {
             case .revocation: .revoked
             case .upgrade: .upgraded
-            case .recovery, .restart, nil: renewal?.isInBillingRetry == true ? .retry : .expired
+            case .recovery, .restart, .block, nil:
+                renewal?.isInBillingRetry == true ? .retry : .expired
             }
         }
     }
@@ -132,11 +141,11 @@ extension RightReading {
     private var endCode: Int {
         guard kind == .autoRenewable else { return -5 }
         return switch expirationReason {
-        case .billingError: -2
-        case .priceIncreaseRefused: -3
-        case .productUnavailable: -4
-        case .cancelled: -5
-        case .other, .unknown, nil: 0
+        case .store(.billingError): -2
+        case .store(.priceIncreaseRefused): -3
+        case .store(.productUnavailable): -4
+        case .store(.cancelled): -5
+        case .store(.other), .store(.unknown), .blocked, nil: 0
         }
     }
 }

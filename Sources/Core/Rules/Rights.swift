@@ -1,6 +1,6 @@
 extension CustomerState {
-    /// Everything that gives the customer access, rule by rule: purchases in order of id, then
-    /// fixed terms by product, original versions and grants.
+    /// Everything that gives the customer access, by each rule in turn: purchases in order of id,
+    /// then fixed terms by product, original versions, grants, and grants that wait for all of these.
     func rights(by catalog: Catalog) -> [Right] {
         var rights: [Right] = []
         let count = purchases.indices.reduce(0) { $0 + purchases[$1].transactions.count }
@@ -12,9 +12,18 @@ extension CustomerState {
         for (product, terms) in terms.sorted(by: { $0.key < $1.key }) {
             rights += catalog.fixedTerms(of: product, terms)?.rights ?? []
         }
+        rights = blocking(rights)
         addOriginalVersionRights(by: catalog, to: &rights)
-        for index in grants.indices { rights.append(grants[index].right(of: .grant(index))) }
-        return rights
+        var isAnyWaiting = false
+        for index in grants.indices {
+            if grants[index].waits {
+                isAnyWaiting = true
+            } else {
+                let start = grants[index].given.start
+                rights.append(grants[index].right(of: .grant(index), from: start))
+            }
+        }
+        return isAnyWaiting ? rights + waitingRights(behind: rights, by: catalog) : rights
     }
 
     private func addOriginalVersionRights(by catalog: Catalog, to rights: inout [Right]) {
@@ -126,13 +135,5 @@ extension Catalog {
             ($0.element.bought, $0.offset) < ($1.element.bought, $1.offset)
         }
         return FixedTerms(duration: duration, stacking: stacking, terms: inOrder.map(\.element))
-    }
-}
-
-extension Grant {
-    fileprivate func right(of source: Right.Source) -> Right {
-        var right = Right(.grant, of: source, Interval(start: given.start, end: given.end))
-        if let revocation { right.cut(at: revocation.at, by: .revocation) }
-        return right
     }
 }

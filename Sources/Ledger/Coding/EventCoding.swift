@@ -33,7 +33,9 @@ extension Event {
         case .refundUnreported(let event): event
         case .purchaseAttached(let event): event
         case .purchaseDetached(let event): event
+        case .purchaseBlocked(let event), .purchaseUnblocked(let event): event
         case .grantGiven(let event): event
+        case .grantChanged(let event): event
         case .grantRevoked(let event): event
         case .balanceCredited(let event): event
         case .balanceDebited(let event): event
@@ -101,7 +103,10 @@ extension Event {
         case .refundUnreported: self = .refundUnreported(try RefundUnreported(payload))
         case .purchaseAttached: self = .purchaseAttached(try PurchaseAttached(payload))
         case .purchaseDetached: self = .purchaseDetached(try PurchaseDetached(payload))
+        case .purchaseBlocked: self = .purchaseBlocked(try BlockChanged(payload))
+        case .purchaseUnblocked: self = .purchaseUnblocked(try BlockChanged(payload))
         case .grantGiven: self = .grantGiven(try GrantGiven(payload))
+        case .grantChanged: self = .grantChanged(try GrantChanged(payload))
         case .grantRevoked: self = .grantRevoked(try GrantRevoked(payload))
         case .balanceCredited: self = .balanceCredited(try BalanceCredited(payload))
         case .balanceDebited: self = .balanceDebited(try BalanceDebited(payload))

@@ -3,17 +3,44 @@ import JSON
 
 extension GrantGiven: PayloadCodable {
     var payload: JSON {
-        [
+        let json: JSON = [
             "grant": .string(grant.text), "entitlement": .string(entitlement.text),
             "start": .string(start.text), "end": .optional(end?.text),
             "reason": .string(reason.text), "ticket": .optional(ticket?.text),
         ]
+        return json.with("after_current", .text(afterCurrent?.text))
+            .with("begins", .instant(outlook.begins))
+            .with("given_anyway", outlook.givenAnyway?.payload)
     }
 
     init(_ payload: Payload) throws {
         self.init(
             grant: try payload.id("grant"), entitlement: try payload.id("entitlement"),
             start: try payload.instant("start"), end: try payload.optionalInstant("end"),
+            afterCurrent: try payload.optionalDuration("after_current"),
+            reason: try payload.id("reason"), ticket: try payload.optionalID("ticket"),
+            outlook: GrantOutlook(
+                begins: try payload.optionalInstant("begins"),
+                givenAnyway: try payload.optionalPart("given_anyway")))
+    }
+}
+
+extension GrantChanged: PayloadCodable {
+    var payload: JSON {
+        let json: JSON = [
+            "grant": .string(grant.text), "entitlement": .string(entitlement.text),
+            "end": .optional(end?.text), "reason": .string(reason.text),
+            "ticket": .optional(ticket?.text),
+        ]
+        return json.with("lasts", .text(lasts?.text)).with("begins", .instant(begins))
+    }
+
+    init(_ payload: Payload) throws {
+        self.init(
+            grant: try payload.id("grant"), entitlement: try payload.id("entitlement"),
+            end: try payload.optionalInstant("end"),
+            lasts: try payload.optionalDuration("lasts"),
+            begins: try payload.optionalInstant("begins"),
             reason: try payload.id("reason"), ticket: try payload.optionalID("ticket"))
     }
 }

@@ -46,7 +46,9 @@ extension AccessAnswer: PayloadCodable {
     }
 }
 
-extension Entitlement.Source {
+extension Entitlement.Source: PayloadCodable {
+    var payload: JSON { .members(["source": .string(name), name: .string(origin)]) }
+
     fileprivate var origin: String {
         switch self {
         case .purchase(let purchase): purchase.description
@@ -55,7 +57,7 @@ extension Entitlement.Source {
         }
     }
 
-    fileprivate init(_ payload: Payload) throws {
+    init(_ payload: Payload) throws {
         switch try payload.text("source") {
         case "purchase": self = .purchase(try payload.part("purchase"))
         case "grant": self = .grant(try payload.id("grant"))

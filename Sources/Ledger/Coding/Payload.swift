@@ -67,6 +67,10 @@ struct Payload {
         try require(name, CalendarDuration(try text(name)))
     }
 
+    func optionalDuration(_ name: String) throws -> CalendarDuration? {
+        try optional(name) { json in json.string.flatMap { CalendarDuration($0) } }
+    }
+
     func ids<Kind>(_ name: String) throws -> [Identifier<Kind>] {
         try optional(name) { json in
             try json.array?.map { try Identifier(try require(name, $0.string)) }

@@ -21,6 +21,7 @@ extension PurchaseAttached: PayloadCodable {
             "refunds": refunds.isEmpty ? nil : .parts(refunds),
             "reports": reports.isEmpty ? nil : .parts(reports),
             "earlier_tokens": earlierTokens.isEmpty ? nil : .parts(earlierTokens),
+            "blocks": blocks.isEmpty ? nil : .parts(blocks),
         ])
     }
 
@@ -33,7 +34,38 @@ extension PurchaseAttached: PayloadCodable {
             purchase: try payload.part("purchase"), from: try payload.id("from"),
             cause: try payload.part("cause"), at: try payload.instant("at"), facts: facts,
             reports: try payload.parts("reports"),
-            earlierTokens: try payload.parts("earlier_tokens"))
+            earlierTokens: try payload.parts("earlier_tokens"),
+            blocks: try payload.parts("blocks"))
+    }
+}
+
+extension Block: PayloadCodable {
+    var payload: JSON {
+        .members([
+            "since": .instant(since), "until": .instant(until), "reason": .id(reason),
+            "ticket": .id(ticket),
+        ])
+    }
+
+    init(_ payload: Payload) throws {
+        self.init(
+            since: try payload.instant("since"), until: try payload.optionalInstant("until"),
+            reason: try payload.id("reason"), ticket: try payload.optionalID("ticket"))
+    }
+}
+
+extension BlockChanged: PayloadCodable {
+    var payload: JSON {
+        .members([
+            "purchase": purchase.payload, "at": .instant(at), "reason": .id(reason),
+            "ticket": .id(ticket),
+        ])
+    }
+
+    init(_ payload: Payload) throws {
+        self.init(
+            purchase: try payload.part("purchase"), at: try payload.instant("at"),
+            reason: try payload.id("reason"), ticket: try payload.optionalID("ticket"))
     }
 }
 

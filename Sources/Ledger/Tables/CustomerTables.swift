@@ -83,7 +83,7 @@ extension Table {
             .text("grant_id"), .text("entitlement"), .instant("starts_at"), .instant("ends_at"),
             .text("reason"), .text("ticket"), .instant("given_at"), .text("given_by"),
             .instant("revoked_at"), .text("revoked_by"), .text("revoked_because"),
-            .text("revoked_ticket"),
+            .text("revoked_ticket"), .text("after_current"),
         ], key: streamKey + ["grant_id"],
         source: RowSource { origin in
             origin.customer.grants.map(\.id)
@@ -98,13 +98,21 @@ extension Table {
             }
             let (given, revoked) = (grant.given, grant.revocation)
             return [
-                .text(given.entitlement.text), .instant(given.start), .instant(given.end),
+                .text(given.entitlement.text), .instant(given.start), .instant(grant.end),
                 .text(given.reason.text), .text(given.ticket?.text),
                 .instant(grant.givenAt), .text(grant.givenBy?.text), .instant(revoked?.at),
                 .text(grant.revokedBy?.text), .text(revoked?.reason.text),
                 .text(revoked?.ticket?.text),
+                // When it begins follows from the facts, and no row of a grant is written for those.
+                .text(grant.waits ? grant.lengthText : nil),
             ]
         })
+}
+
+extension Grant {
+    fileprivate var lengthText: String {
+        length?.text ?? (end == nil ? "for ever" : "until its end")
+    }
 }
 
 extension Event {

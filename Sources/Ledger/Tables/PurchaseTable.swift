@@ -9,7 +9,7 @@ extension Table {
             .text("product"), .instant("purchased_at"), .instant("expires_at"),
             .instant("revoked_at"), .flag("is_upgraded"), .flag("will_renew"),
             .text("next_product"), .flag("in_billing_retry"), .instant("grace_until"),
-            .json("transactions").byCatalog,
+            .json("transactions").byCatalog, .instant("blocked_at"),
         ], key: streamKey + ["store", "original"],
         source: RowSource { origin in
             origin.customer.purchases.map(\.id)
@@ -30,7 +30,7 @@ extension Table {
                 .instant(newest.revocation?.at), .flag(newest.isUpgraded),
                 .flag(renewal?.willRenew), .text(renewal?.nextProduct?.text),
                 .flag(renewal?.isInBillingRetry), .instant(renewal?.graceUntil),
-                .text(transactionsText(purchase)),
+                .text(transactionsText(purchase)), .instant(purchase.block?.since),
             ]
         })
 }
@@ -41,6 +41,7 @@ extension Event {
         switch self {
         case .purchaseAttached(let attached): attached.purchase
         case .purchaseDetached(let detached): detached.purchase
+        case .purchaseBlocked(let change), .purchaseUnblocked(let change): change.purchase
         default: statedPurchase?.purchase
         }
     }

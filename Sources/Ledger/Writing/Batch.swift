@@ -210,7 +210,7 @@ struct Batch {
         return outcome(of: command, events, items: decision.items)
     }
 
-    /// A customer who was erased, in this batch or since the rows were read, no longer has tokens.
+    /// A customer who was erased, in this batch or since the rows were read, has no token any more.
     private mutating func forgetErasedOwners(of candidate: Candidate) {
         for key in candidate.tokens.map({ TokenKey($0, in: candidate.command.stream) }) {
             guard let owner = tokens.owners[key] else { continue }

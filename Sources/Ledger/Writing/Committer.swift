@@ -315,7 +315,7 @@ struct Committer: ~Copyable {
             var batch = try connection.lockAndLoad(
                 errands.map(\.candidate), cache: cache, clocks, pace, limit: limit)
             decisions = errands.map { errand in
-                Result { () throws(Undecided) in try batch.decide(errand.candidate) }
+                Result { () throws(Undecided) in try batch.obey(errand.candidate) }
             }
             // Uncommitted work is rolled back.
             if kind == .rehearsal { return batch }

@@ -12,19 +12,22 @@ let adjustCommand = CommandSpec(
             "amount", "NUMBER", "the amount to add; a negative amount is taken away",
             isRequired: true),
         .allowUnknown,
-    ] + reasons + [.environment, .idempotencyKey, .project] + Option.database,
+    ] + reasons + [.environment, .idempotencyKey, .project] + Option.terms + Option.database,
     example: "deed adjust --customer u1 --currency coins --amount -50 --reason \"bought by a bot\""
 ) { invocation throws(CommandEnd) in
     let stream = try invocation.stream()
+    let terms = try invocation.terms()
     let wish = try invocation.adjustment()
     let sender = try invocation.sender()
     try invocation.withUseCases(in: stream.project) { useCases throws(CommandEnd) in
-        let moved = try useCases.fulfil(
-            useCases.balances.adjusting(
-                wish, of: stream, by: sender, allowingUnknown: invocation.has("allow-unknown")))
-        invocation.show(
-            moved.json(of: stream),
-            text: "\(stream.customer) has \(moved.balance) \(wish.currency) now.")
+        let adjusting = useCases.balances.adjusting(
+            wish, of: stream, by: sender, allowingUnknown: invocation.has("allow-unknown"))
+        try invocation.fulfil(adjusting, on: terms, useCases) { moved in
+            (
+                moved.json(of: stream),
+                "\(stream.customer) has \(moved.balance) \(wish.currency) now."
+            )
+        }
     }
 }
 

@@ -20,7 +20,12 @@ extension CustomerAnswer {
                 "Purchases",
                 customer.purchases.compactMap { $0.line(in: stream, by: view.project.catalog) }
             ),
-            ("Grants", customer.grants.map(\.line)),
+            (
+                "Grants",
+                zip(customer.grants, customer.grantBounds(by: view.project.catalog)).map {
+                    $0.line($1)
+                }
+            ),
             ("Balances", balances),
             ("Orders", customer.orders.map { $0.line(at: at) }),
         ]
@@ -55,7 +60,8 @@ extension Purchase {
             evidence.count > 1 ? "\(evidence.count) transactions" : nil,
             newest.expires.map { "expires \($0.text)" },
             newest.revocation.map { "taken back at \($0.at.text)" },
-            // The keeper before a customer claimed it is not a customer.
+            block.map { "blocked at \($0.since.text): \($0.reason)" },
+            // The place where it waited before a customer claimed it is not a customer.
             arrival.flatMap { $0.from.isReserved ? nil : $0.words },
             newest.environment != stream.environment ? "in the \(newest.environment)" : nil,
         ]
@@ -64,11 +70,12 @@ extension Purchase {
 }
 
 extension Grant {
-    fileprivate var line: String {
-        let end = given.end.map { "until \($0.text)" } ?? "with no end"
+    fileprivate func line(_ bounds: GrantBounds) -> String {
+        let end = bounds.end.map { "until \($0.text)" } ?? "with no end"
+        let start = bounds.start.map { "since \($0.text)" } ?? "after what has no end"
         let fate = revocation.map { "   revoked at \($0.at.text)" } ?? ""
         let ticket = given.ticket.map { "   ticket \($0)" } ?? ""
-        return "\(id)   \(given.entitlement)   since \(given.start.text), \(end)\(fate)   "
+        return "\(id)   \(given.entitlement)   \(start), \(end)\(fate)   "
             + "reason: \(given.reason)\(ticket)"
     }
 }

@@ -3,7 +3,8 @@ import Commands
 import Core
 import Service
 
-let grantCommands = [grantCommand, revokeCommand]
+/// The longer path first: the first that fits is run.
+let grantCommands = [listGrantsCommand, changeGrantCommand, grantCommand, revokeCommand]
 
 /// Why an admin acts.
 let reasons: [Option] = [
@@ -17,24 +18,56 @@ private let grantCommand = CommandSpec(
         .value("customer", "ID", "who gets it", isRequired: true),
         .value("entitlement", "ID", "what they get", isRequired: true),
         .value("start", "INSTANT", "from when (default: now)"),
+        .flag(
+            "after-current", "from when nothing else gives it any more; goes together with --for"),
         .value("end", "INSTANT", "until when (default: until it is revoked)"),
         .value("for", "DURATION", "how long, instead of an end: P30D, P1M, PT12H"),
         .allowUnknown,
-    ] + reasons + [.environment, .idempotencyKey, .project] + Option.database,
+    ] + reasons + [.environment, .idempotencyKey, .project] + Option.terms + Option.database,
     example: "deed grant --customer u1 --entitlement pro --for P30D --reason \"lost purchase\""
 ) { invocation throws(CommandEnd) in
     let stream = try invocation.stream()
+    let terms = try invocation.terms()
     let entitlement: EntitlementID = try invocation.requiredID("entitlement")
-    let start = try invocation.instant("start")
-    let end = try invocation.grantEnd()
+    let time = try invocation.grantTime()
     let reason = try invocation.adminReason()
     let sender = try invocation.sender()
     try invocation.withUseCases(in: stream.project) { useCases throws(CommandEnd) in
-        let answer = try useCases.fulfil(
-            useCases.grants.giving(
-                entitlement, from: start, until: end, reason: reason, to: stream, by: sender,
-                allowingUnknown: invocation.has("allow-unknown")))
-        invocation.show(answer.json(of: stream), text: answer.line(of: stream))
+        let wish = useCases.grants.giving(
+            entitlement, for: time, reason: reason, to: stream, by: sender,
+            allowingUnknown: invocation.has("allow-unknown"), isRehearsal: terms.isRehearsal)
+        try invocation.fulfil(wish, on: terms, useCases) { answer in
+            let lines = [answer.line(of: stream), answer.warning, answer.sentenceOfNoChange]
+            return (answer.json(of: stream), lines.compactMap(\.self).joined(separator: "\n"))
+        }
+    }
+}
+
+private let changeGrantCommand = CommandSpec(
+    path: ["grant", "change"], summary: "Gives a grant another end, which lies ahead.",
+    options: [
+        .value("customer", "ID", "whose it is", isRequired: true),
+        .value("grant", "ID", "the grant's id", isRequired: true),
+        .value("end", "INSTANT", "until when"),
+        .value("for", "DURATION", "how long from its start, instead of an end: P30D, P1M"),
+        .flag("for-ever", "until it is revoked"),
+    ] + reasons + [.environment, .idempotencyKey, .project] + Option.terms + Option.database,
+    example:
+        "deed grant change --customer u1 --grant g_4x1k9d --for P60D --reason \"a longer outage\""
+) { invocation throws(CommandEnd) in
+    let stream = try invocation.stream()
+    let terms = try invocation.terms()
+    let grant: GrantID = try invocation.requiredID("grant")
+    let end = try invocation.newGrantEnd()
+    let reason = try invocation.adminReason()
+    let sender = try invocation.sender()
+    try invocation.withUseCases(in: stream.project) { useCases throws(CommandEnd) in
+        let wish = useCases.grants.changing(
+            grant, until: end, reason: reason, of: stream, by: sender)
+        try invocation.fulfil(wish, on: terms, useCases) { answer in
+            let lines = [answer.line(of: stream), answer.warning]
+            return (answer.json(of: stream), lines.compactMap(\.self).joined(separator: "\n"))
+        }
     }
 }
 
@@ -43,22 +76,35 @@ private let revokeCommand = CommandSpec(
     options: [
         .value("customer", "ID", "whose it is", isRequired: true),
         .value("grant", "ID", "the grant's id", isRequired: true),
-    ] + reasons + [.environment, .idempotencyKey, .project] + Option.database,
+    ] + reasons + [.environment, .idempotencyKey, .project] + Option.terms + Option.database,
     example: "deed revoke --customer u1 --grant g_4x1k9d --reason \"given by mistake\""
 ) { invocation throws(CommandEnd) in
     let stream = try invocation.stream()
+    let terms = try invocation.terms()
     let grant: GrantID = try invocation.requiredID("grant")
     let reason = try invocation.adminReason()
     let sender = try invocation.sender()
     try invocation.withUseCases(in: stream.project) { useCases throws(CommandEnd) in
-        let answer = try useCases.fulfil(
-            useCases.grants.revoking(grant, reason: reason, of: stream, by: sender))
-        invocation.show(answer.json(of: stream), text: answer.line(of: stream))
+        let wish = useCases.grants.revoking(grant, reason: reason, of: stream, by: sender)
+        try invocation.fulfil(wish, on: terms, useCases) { answer in
+            (answer.json(of: stream), answer.line(of: stream))
+        }
     }
 }
 
 extension Invocation {
-    fileprivate func grantEnd() throws(CommandEnd) -> GiveGrant.End {
+    fileprivate func grantTime() throws(CommandEnd) -> GiveGrant.Time {
+        if !has("after-current") { return .from(try instant("start"), until: try grantEnd()) }
+        for flag in ["start", "end"] where self[flag] != nil {
+            throw usage("give --after-current or --\(flag), not both")
+        }
+        guard let duration = try duration("for") else {
+            throw usage("--after-current needs --for: nobody knows when such a grant begins")
+        }
+        return .afterCurrent(duration)
+    }
+
+    private func grantEnd() throws(CommandEnd) -> GiveGrant.End {
         switch (try instant("end"), try duration("for")) {
         case (.some, .some): throw usage("give --end or --for, not both")
         case (let end?, nil): .at(end)
@@ -67,7 +113,16 @@ extension Invocation {
         }
     }
 
-    /// A ticket is always a new name to Deed.
+    fileprivate func newGrantEnd() throws(CommandEnd) -> GiveGrant.End {
+        let end = try grantEnd()
+        let isGiven = end != .never
+        if isGiven == has("for-ever") {
+            throw usage("give --end, --for or --for-ever, one of them")
+        }
+        return end
+    }
+
+    /// A ticket is a name that Deed sees for the first time.
     private func ticket() throws(CommandEnd) -> Ticket? {
         guard let text = self["ticket"] else { return nil }
         do {
@@ -78,15 +133,29 @@ extension Invocation {
     }
 
     func adminReason() throws(CommandEnd) -> AdminReason {
-        AdminReason(reason: try requiredID("reason"), ticket: try ticket())
+        let reason: Reason = try requiredID("reason")
+        if reason.isBlank { throw usage("--reason says nothing; say why") }
+        return AdminReason(reason: reason, ticket: try ticket())
     }
 }
 
 extension GrantAnswer {
     fileprivate func line(of stream: Stream) -> String {
-        let end = grant.given.end.map { "until \($0.text)" } ?? "until it is revoked"
+        let end = bounds.end.map { "until \($0.text)" } ?? "until it is revoked"
         let fate = grant.revocation.map { "was revoked at \($0.at.text)" } ?? "lasts \(end)"
-        return "The grant \(grant.id) of \"\(grant.given.entitlement)\" to \(stream.customer) "
-            + "began \(grant.given.start.text) and \(fate)."
+        let name = "The grant \(grant.id) of \"\(grant.given.entitlement)\" to \(stream.customer)"
+        if !grant.waits { return "\(name) began \(grant.given.start.text) and \(fate)." }
+        guard let start = bounds.start else {
+            return "\(name) begins when nothing else gives it any more; what does has no end."
+        }
+        return
+            "\(name) begins when nothing else gives it any more, as far as is known \(start.text), and "
+            + "\(fate)."
+    }
+
+    /// What must not go unheard.
+    fileprivate var warning: String? {
+        if grant.revocation != nil || grant.length != nil || bounds.end != nil { return nil }
+        return "It has no end: it lasts until somebody revokes it."
     }
 }

@@ -11,12 +11,13 @@ let transferCommand = CommandSpec(
         .value("purchase", "ID", "the purchase, such as apple:2000000123", isRequired: true),
         .value("to", "ID", "the new holder"),
         .flag("undo", "undo the move that brought it, instead of --to"),
-    ] + reasons + [.environment, .idempotencyKey, .project] + Option.database,
+    ] + reasons + [.environment, .idempotencyKey, .project] + Option.terms + Option.database,
     example:
         "deed transfer --customer u1 --purchase apple:2000000123 --to u2 --reason \"new phone\""
 ) { invocation throws(CommandEnd) in
     let stream = try invocation.stream()
-    let purchase = try invocation.purchase()
+    let terms = try invocation.terms(concerning: invocation.has("undo") ? 1...2 : 2...2)
+    let purchase = try invocation.purchaseOption()
     let receiver = try invocation.receiver()
     let reason = try invocation.adminReason()
     let sender = try invocation.sender()
@@ -28,14 +29,14 @@ let transferCommand = CommandSpec(
             } else {
                 useCases.moves.undoing(purchase, of: stream, reason: reason, by: sender)
             }
-        let answer = try useCases.fulfil(wish)
-        invocation.show(
-            answer.json, text: "\(purchase) moved from \(stream.customer) to \(answer.moved.to).")
+        try invocation.fulfil(wish, on: terms, useCases) { answer in
+            (answer.json, "\(purchase) moved from \(stream.customer) to \(answer.moved.to).")
+        }
     }
 }
 
 extension Invocation {
-    fileprivate func purchase() throws(CommandEnd) -> PurchaseID {
+    func purchaseOption() throws(CommandEnd) -> PurchaseID {
         guard let text = self["purchase"], let purchase = PurchaseID(text) else {
             throw usage("--purchase takes a purchase's id like apple:2000000123")
         }

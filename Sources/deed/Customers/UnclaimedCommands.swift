@@ -51,17 +51,19 @@ private let attachCommand = CommandSpec(
     summary: "Gives a purchase that no customer claimed to a customer.",
     positionals: [purchasePositional],
     options: [.value("customer", "ID", "the new holder", isRequired: true)]
-        + reasons + [.environment, .idempotencyKey, .project] + Option.database,
+        + reasons + [.environment, .idempotencyKey, .project] + Option.terms + Option.database,
     example: "deed unclaimed attach apple:2000000123 --customer u1 --reason \"sent us the invoice\""
 ) { invocation throws(CommandEnd) in
     let purchase = try invocation.purchase()
     let stream = try invocation.stream(of: invocation["customer"] ?? "")
+    let terms = try invocation.terms()
     let reason = try invocation.adminReason()
     let sender = try invocation.sender()
     try invocation.withUseCases(in: stream.project) { useCases throws(CommandEnd) in
-        let answer = try useCases.fulfil(
-            useCases.unclaimed.attaching(purchase, to: stream, reason: reason, by: sender))
-        invocation.show(answer.json, text: "\(stream.customer) holds \(purchase) now.")
+        let wish = useCases.unclaimed.attaching(purchase, to: stream, reason: reason, by: sender)
+        try invocation.fulfil(wish, on: terms, useCases) { answer in
+            (answer.json, "\(stream.customer) holds \(purchase) now.")
+        }
     }
 }
 

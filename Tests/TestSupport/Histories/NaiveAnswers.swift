@@ -43,9 +43,11 @@ extension NaiveModel {
             until: start == nil ? deciding.end : timeline.ends.first { $0 > start ?? 0 },
             state: isActive
                 ? deciding.stateInside
-                : ahead == nil ? deciding.stateInTheEnd : "upcoming",
+                : deciding.isBlocked(at: moment)
+                    ? "revoked" : ahead == nil ? deciding.stateInTheEnd : "upcoming",
             product: deciding.product,
-            willRenew: deciding.isSubscription && (isOver ? false : deciding.willRenew ?? isActive))
+            willRenew: deciding.isSubscription && !deciding.isBlocked(at: moment)
+                && (isOver ? false : deciding.willRenew ?? isActive))
     }
 
     private static func says(_ one: Source, moreThan other: Source, at moment: Int64) -> Bool {

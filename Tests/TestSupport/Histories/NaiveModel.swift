@@ -65,6 +65,9 @@ package struct NaiveModel {
         var isTakenBack = false
         var willRenew: Bool?
         var isSubscription = false
+        /// The purchase that gives it, and when support lets that give nothing.
+        var original: String?
+        var blocks: [(since: Int64, until: Int64?)] = []
 
         /// Ends it, if it was to last longer.
         mutating func end(at moment: Int64, as state: String) {
@@ -84,10 +87,12 @@ package struct NaiveModel {
 
     let products: [String: Product]
     package let facts: Facts
+    let deeds: [SupportDeed]
 
-    package init(products: [String: Product], facts: Facts) {
+    package init(products: [String: Product], facts: Facts, deeds: [SupportDeed] = []) {
         self.products = products
         self.facts = facts
+        self.deeds = deeds
     }
 }
 
@@ -153,7 +158,15 @@ extension NaiveModel {
     }
 
     package func sources() -> [Source] {
-        originals.flatMap(sources(of:)) + terms() + installations()
+        let bought = originals.flatMap { original in
+            sources(of: original).map { source in
+                var source = source
+                source.original = original
+                return source
+            }
+        }
+        let others = (bought + terms()).flatMap(outsideBlocks) + installations() + plainGrants()
+        return others + waitingGrants(behind: others)
     }
 
     private func sources(of original: String) -> [Source] {
@@ -216,7 +229,8 @@ extension NaiveModel {
             }
             var source = Source(
                 entitlements: product.entitlements, product: name, start: start,
-                end: NaiveModel.end(of: product, from: start), stateInside: "active")
+                end: NaiveModel.end(of: product, from: start), stateInside: "active",
+                original: one.fact.original.text)
             let later = bought[(index + 1)...].first { $0.revoked == nil }
             // Revocation first or restart first: whichever comes earlier ends it.
             if product.stacking == "restart", let later,
@@ -296,6 +310,7 @@ extension NaiveModel {
                 } else if !items.isEmpty, items.allSatisfy({ $0.revokedAt != nil }) {
                     back = whole
                 }
+                if isBlocked(weighed.fact.original.text) { back = whole }
                 totals[currency, default: 0] += whole - back
             }
         }

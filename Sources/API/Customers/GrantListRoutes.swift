@@ -1,0 +1,92 @@
+package import Core
+import HTTPServer
+package import JSON
+package import Service
+
+/// The call that lists what support gave.
+struct GrantListRoutes: Sendable {
+    let lists: GrantLists
+
+    var routes: [Route] {
+        [
+            Route(
+                "GET", "/grants",
+                parameters: [
+                    "ticket", "actor", "entitlement", "reason", "from", "to", "active_at", "after",
+                    "limit", "environment",
+                ], .administer, .database, list)
+        ]
+    }
+
+    private func list(_ call: Call) throws(Problem) -> Response {
+        let filter = try call.query.grantFilter()
+        let page = try call.page(
+            by: GrantPlace.init, like: "the \"next\" of an earlier answer"
+        ) { project, environment, place, limit throws(CommandError) in
+            try lists.list(of: project, in: environment, filter, after: place, limit: limit)
+        }
+        return .json(page.json)
+    }
+}
+
+extension QueryParameters {
+    fileprivate func grantFilter() throws(Problem) -> GrantFilter {
+        var filter = GrantFilter()
+        filter.ticket = try identifier("ticket")
+        filter.actor = try identifier("actor")
+        filter.entitlement = try identifier("entitlement")
+        let reason: Reason? = try identifier("reason")
+        if let reason, reason.isBlank {
+            throw .invalid("reason", "\"reason\" says nothing; send words of the reason.")
+        }
+        filter.reason = reason?.text
+        filter.from = try instant("from")
+        filter.to = try instant("to")
+        filter.activeAt = try instant("active_at")
+        if let from = filter.from, let to = filter.to, to <= from {
+            throw .invalid("to", "\"to\" must come after \"from\".")
+        }
+        return filter
+    }
+
+    private func identifier<Kind>(_ name: String) throws(Problem) -> Identifier<Kind>? {
+        guard let text = self[name] else { return nil }
+        return try Identifier(member: name, text)
+    }
+}
+
+extension GrantListAnswer {
+    /// `GET /v1/grants`
+    package var json: JSON {
+        let list: JSON = [
+            "project": .string(project.text), "environment": .string(environment.rawValue),
+            "at": .instant(at), "grants": .array(grants.map(\.json)),
+            "next": .optional(next?.text),
+        ]
+        return list.with("unread", unread > 0 ? .integer(unread) : nil)
+    }
+}
+
+extension ListedGrant {
+    private var head: JSON {
+        [
+            "customer": .string(customer.text), "active": .bool(isActive),
+            "given_at": .instant(grant.givenAt), "given_by": .optional(grant.givenBy?.text),
+        ]
+    }
+
+    fileprivate var json: JSON { head.followed(by: grant.json(bounds)) }
+}
+
+extension GrantPlace {
+    /// As `next` and `after` write it.
+    package var text: String { "\(givenAt.milliseconds):\(grant)" }
+
+    package init?(_ text: String) {
+        let parts = text.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
+        guard parts.count == 2, let milliseconds = Int64(parts[0]),
+            let grant = try? GrantID(String(parts[1]))
+        else { return nil }
+        self.init(givenAt: Instant(milliseconds: milliseconds), grant: grant)
+    }
+}

@@ -1,0 +1,30 @@
+import Core
+package import JSON
+package import Service
+
+extension RehearsalAnswer {
+    /// What a call with `dry_run=1` answers.
+    package var json: JSON {
+        ["dry_run": true, "customers": .array(sides.map(\.json))]
+    }
+}
+
+extension RehearsalAnswer.Side {
+    fileprivate var json: JSON {
+        [
+            "customer": .string(stream.customer.text),
+            "environment": .string(stream.environment.rawValue), "version": .integer(version),
+            "before": before.json(of: stream), "after": after.json(of: stream),
+        ]
+    }
+}
+
+extension RehearsalAnswer.Standing {
+    fileprivate func json(of stream: Stream) -> JSON {
+        var members = JSONObject()
+        for entitlement in entitlements.all {
+            members.append(entitlement.id.text, .object(Optional(entitlement).members(of: stream)))
+        }
+        return ["entitlements": .object(members), "balances": balances.json]
+    }
+}

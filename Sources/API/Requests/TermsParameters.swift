@@ -1,0 +1,40 @@
+import Core
+import HTTPServer
+import Service
+
+extension QueryParameters {
+    /// What calls take that can be rehearsed, and bound to versions of customers.
+    static let terms = ["dry_run", "if_version"]
+
+    /// On what terms the call is to be obeyed, which concerns so many customers.
+    func terms(concerning customers: ClosedRange<Int> = 1...1) throws(Problem) -> Terms {
+        let isRehearsal = try flag("dry_run")
+        guard let text = self["if_version"] else { return Terms(isRehearsal: isRehearsal) }
+        let versions = text.split(separator: ",", omittingEmptySubsequences: false).map {
+            Int64($0).flatMap { $0 < 0 ? nil : $0 }
+        }
+        guard customers.contains(versions.count), !versions.contains(nil) else {
+            throw .invalid(
+                "if_version",
+                customers == 1...1
+                    ? "The parameter \"if_version\" must be a customer's version like 12."
+                    : "The parameter \"if_version\" must be the versions of both customers like 12,7: of "
+                        + "who holds the purchase, and of who is to hold it.")
+        }
+        return Terms(isRehearsal: isRehearsal, versions: versions.compactMap(\.self))
+    }
+}
+
+/// Has wishes fulfilled on the terms of their calls.
+struct TermsKeeper: Sendable {
+    let customers: Customers
+
+    func response<Answer>(
+        to wish: Wish<Answer>, on terms: Terms, _ render: @escaping @Sendable (Answer) -> Response
+    ) -> Wish<Response> {
+        let wish = wish.requiring(terms.versions)
+        return terms.isRehearsal
+            ? customers.rehearsing(wish).response { .json($0.json, position: $0.position) }
+            : wish.response(render)
+    }
+}

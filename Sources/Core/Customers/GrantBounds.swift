@@ -1,0 +1,51 @@
+/// From when until when a grant lasts, as far as is known, unless it is revoked before.
+package struct GrantBounds: Hashable, Sendable {
+    /// `nil` where it waits for what has no end.
+    package let start: Instant?
+    package let end: Instant?
+
+    package init(start: Instant?, end: Instant?) {
+        self.start = start
+        self.end = end
+    }
+}
+
+extension Grant {
+    /// What it lasts where it begins at that instant, or never.
+    package func bounds(from start: Instant?) -> GrantBounds {
+        guard let start, let length else { return GrantBounds(start: start, end: end) }
+        return GrantBounds(
+            start: start, end: min(length.end(after: start), Instant.writable.upperBound))
+    }
+
+    /// What was to be expected of it when it was given, or changed last.
+    package var expectedBounds: GrantBounds {
+        if !waits { return bounds(from: given.start) }
+        if let change { return bounds(from: change.begins) }
+        return bounds(from: given.outlook.begins)
+    }
+}
+
+extension CustomerState {
+    /// What each grant lasts by all that is known, in the order in which they were given.
+    package func grantBounds(by catalog: Catalog) -> [GrantBounds] {
+        var starts: [Int: Instant] = [:]
+        if grants.contains(where: \.waits) {
+            for right in rights(by: catalog) {
+                if case .grant(let index) = right.source { starts[index] = right.interval.start }
+            }
+        }
+        return grants.enumerated().map { index, grant in
+            grant.bounds(from: grant.waits ? starts[index] : grant.given.start)
+        }
+    }
+
+    /// The grant of that id with what it lasts.
+    package func boundedGrant(
+        _ id: GrantID, by catalog: Catalog
+    ) -> (grant: Grant, bounds: GrantBounds)? {
+        guard let grant = grant(id) else { return nil }
+        let start = grant.waits ? interval(of: grant, by: catalog)?.start : grant.given.start
+        return (grant, grant.bounds(from: start))
+    }
+}

@@ -1,0 +1,27 @@
+/// Support lets a purchase give no access, whatever the store says.
+package struct Block: Hashable, Sendable {
+    package let since: Instant
+    /// When it was taken back; `nil` as long as it holds.
+    package internal(set) var until: Instant?
+    package let reason: Reason
+    package let ticket: Ticket?
+
+    package init(since: Instant, until: Instant? = nil, reason: Reason, ticket: Ticket?) {
+        self.since = since
+        self.until = until
+        self.reason = reason
+        self.ticket = ticket
+    }
+
+    var interval: Interval { Interval(start: since, end: until) }
+}
+
+extension Purchase {
+    /// The block that holds now.
+    package var block: Block? { blocks.last.flatMap { $0.until == nil ? $0 : nil } }
+
+    /// Whether one holds at that instant, by all that is known.
+    func isBlocked(at instant: Instant) -> Bool {
+        blocks.contains { $0.interval.contains(instant) }
+    }
+}

@@ -1,0 +1,27 @@
+import Core
+
+extension Batch {
+    /// Decides a command, or only tells what it would change.
+    mutating func obey(_ candidate: Candidate) throws(Undecided) -> Outcome {
+        candidate.command.isRehearsal ? try rehearse(candidate) : try decide(candidate)
+    }
+
+    /// Decides a command as `decide` does, and leaves everything as it was.
+    private func rehearse(_ candidate: Candidate) throws(Undecided) -> Outcome {
+        var rehearsed = self
+        var outcome = try rehearsed.decide(candidate)
+        func state(_ stream: Stream, _ folds: [Stream: Fold]) -> CustomerState {
+            folds[stream]?.state.customer ?? CustomerState()
+        }
+        let shard = candidate.command.stream.shard
+        let streams = candidate.command.concerned.map(candidate.command.stream.neighbour)
+        outcome.rehearsal = Rehearsal(
+            now: now, project: project(of: candidate.command.stream),
+            position: Position(shard: shard, sequence: heads[shard]?.sequence ?? 0),
+            sides: streams.map {
+                Rehearsal.Side(
+                    stream: $0, before: state($0, folds), after: state($0, rehearsed.folds))
+            })
+        return outcome
+    }
+}

@@ -1,0 +1,64 @@
+package import Core
+
+/// A grant of some customer, as the customer's events have it.
+package struct ListedGrant: Sendable {
+    package let customer: CustomerID
+    package let grant: Grant
+    package let bounds: GrantBounds
+    package let isActive: Bool
+}
+
+/// Some grants of a project, the newest first.
+package struct GrantListAnswer: Sendable {
+    package let project: ProjectID
+    package let environment: Environment
+    /// When they are said to be active or not.
+    package let at: Instant
+    package let grants: [ListedGrant]
+    /// How many customers have grants that fit and events that cannot be read.
+    package let unread: Int
+    /// Where the next page begins; `nil` at the end.
+    package let next: GrantPlace?
+}
+
+/// What support gave to whom.
+package struct GrantLists: Sendable {
+    let ledger: any EventLog
+    let listing: any GrantListing
+    let reading: any CustomerReading
+    let now: @Sendable () -> Instant
+
+    /// Up to `limit` grants that fit. Rows lead to them, and the customers' events tell what they are.
+    package func list(
+        of project: ProjectID, in environment: Environment, _ filter: GrantFilter,
+        after last: GrantPlace?, limit: Int
+    ) throws(CommandError) -> GrantListAnswer {
+        let catalog = try ledger.existing(project).catalog
+        let found = try obtain(
+            listing.grants(of: project, environment, filter, after: last, limit: limit + 1))
+        let leads = found.prefix(limit)
+        let at = filter.activeAt ?? now()
+        var states: [CustomerID: CustomerState] = [:]
+        let customers = Array(Set(leads.map(\.customer)))
+        let streams = customers.map {
+            Stream(project: project, environment: environment, customer: $0)
+        }
+        let snapshots = try obtain(streams.isEmpty ? [] : reading.customers(streams))
+        for (customer, snapshot) in zip(customers, snapshots) {
+            states[customer] = try? snapshot.get().customer
+        }
+        let grants = leads.compactMap { lead -> ListedGrant? in
+            guard let state = states[lead.customer],
+                let (grant, bounds) = state.boundedGrant(lead.place.grant, by: catalog)
+            else { return nil }
+            return ListedGrant(
+                customer: lead.customer, grant: grant, bounds: bounds,
+                isActive: grant.isActive(at: at, within: bounds))
+        }
+        return GrantListAnswer(
+            project: project, environment: environment, at: at,
+            grants: filter.activeAt == nil ? grants : grants.filter(\.isActive),
+            unread: customers.count - states.count,
+            next: found.count > limit ? leads.last?.place : nil)
+    }
+}

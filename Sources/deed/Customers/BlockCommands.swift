@@ -1,0 +1,59 @@
+import API
+import Commands
+import Core
+import Service
+
+let blockCommands = [blockCommand, unblockCommand]
+
+private let purchaseOfCustomer: [Option] = [
+    .value("customer", "ID", "who holds it", isRequired: true),
+    .value("purchase", "ID", "the purchase, as in apple:2000000123", isRequired: true),
+]
+
+private let blockCommand = CommandSpec(
+    path: ["block"],
+    summary: "Lets a purchase give nothing from now on, whatever the store says.",
+    options: purchaseOfCustomer + reasons + [.environment, .idempotencyKey, .project]
+        + Option.terms + Option.database,
+    example:
+        "deed block --customer u1 --purchase apple:2000000123 --reason \"bought with a stolen card\""
+) { invocation throws(CommandEnd) in
+    try invocation.changeBlock(as: "is blocked") { blocks, purchase, stream, reason, sender in
+        blocks.blocking(purchase, of: stream, reason: reason, by: sender)
+    }
+}
+
+private let unblockCommand = CommandSpec(
+    path: ["unblock"], summary: "Takes the block of a purchase back.",
+    options: purchaseOfCustomer + reasons + [.environment, .idempotencyKey, .project]
+        + Option.terms + Option.database,
+    example:
+        "deed unblock --customer u1 --purchase apple:2000000123 --reason \"it was the owner's card\""
+) { invocation throws(CommandEnd) in
+    try invocation.changeBlock(as: "is not blocked any more") {
+        blocks, purchase, stream, reason, sender in
+        blocks.unblocking(purchase, of: stream, reason: reason, by: sender)
+    }
+}
+
+extension Invocation {
+    fileprivate func changeBlock(
+        as words: String,
+        _ wish: (Blocks, PurchaseID, Core.Stream, AdminReason, Sender) -> Wish<BlockAnswer>
+    ) throws(CommandEnd) {
+        let stream = try stream()
+        let terms = try terms()
+        let purchase = try purchaseOption()
+        let reason = try adminReason()
+        let sender = try sender()
+        try withUseCases(in: stream.project) { useCases throws(CommandEnd) in
+            let wish = wish(useCases.blocks, purchase, stream, reason, sender)
+            try fulfil(wish, on: terms, useCases) { answer in
+                (
+                    answer.json,
+                    "\(purchase) of \(stream.customer) \(words), since \(answer.change.at.text)."
+                )
+            }
+        }
+    }
+}

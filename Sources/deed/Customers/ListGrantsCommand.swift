@@ -1,0 +1,80 @@
+import API
+import Commands
+import Core
+import Service
+
+let listGrantsCommand = CommandSpec(
+    path: ["grant", "list"], summary: "Lists what support gave, the newest first.",
+    options: [
+        .value("ticket", "ID", "given for this support case"),
+        .value("actor", "NAME", "given by this key or person, as in key:k_7fj2 or cli:ann"),
+        .value("entitlement", "ID", "of this entitlement"),
+        .value("reason", "WORDS", "with these words in the reason"),
+        .value("from", "INSTANT", "given at this instant or later"),
+        .value("to", "INSTANT", "given before this instant"),
+        .value("active-at", "INSTANT", "that gives access at this instant"),
+        .value("after", "PLACE", "only what comes after this place, which a page ends with"),
+        .value("limit", "COUNT", "at most this many (default: 100)"),
+        .environment, .project,
+    ] + Option.database,
+    onlyReads: true, example: "deed grant list --ticket T-7"
+) { invocation throws(CommandEnd) in
+    let filter = try invocation.grantFilter()
+    let environment = try invocation.environment()
+    let limit = try invocation.integer("limit", in: 1...1000) ?? 100
+    let after = try invocation["after"].map { text throws(CommandEnd) in
+        guard let place = GrantPlace(text) else {
+            throw invocation.usage("--after takes the place with which a page ended")
+        }
+        return place
+    }
+    let project = try invocation.project()
+    try invocation.withUseCases(in: project) { useCases throws(CommandEnd) in
+        let answer = try obey(
+            useCases.grantLists.list(
+                of: project, in: environment, filter, after: after, limit: limit))
+        invocation.show(answer.json, text: answer.table)
+    }
+}
+
+extension Invocation {
+    fileprivate func grantFilter() throws(CommandEnd) -> GrantFilter {
+        var filter = GrantFilter()
+        filter.ticket = try id("ticket")
+        filter.actor = try id("actor")
+        filter.entitlement = try id("entitlement")
+        let reason: Reason? = try id("reason")
+        if reason?.isBlank == true {
+            throw usage("--reason says nothing; give words of the reason")
+        }
+        filter.reason = reason?.text
+        filter.from = try instant("from")
+        filter.to = try instant("to")
+        filter.activeAt = try instant("active-at")
+        if let from = filter.from, let to = filter.to, to <= from {
+            throw usage("--to must come after --from")
+        }
+        return filter
+    }
+}
+
+extension GrantListAnswer {
+    fileprivate var table: String {
+        if grants.isEmpty { return "No grant of \(project) in \(environment) fits." }
+        let more = next.map { ["There is more; see: --after \($0.text)"] } ?? []
+        return (grants.map(\.line) + more).joined(separator: "\n")
+    }
+}
+
+extension ListedGrant {
+    fileprivate var line: String {
+        let start = bounds.start.map { "since \($0.text)" } ?? "after what has no end"
+        let end = bounds.end.map { "until \($0.text)" } ?? "with no end"
+        let fate = grant.revocation.map { ", revoked at \($0.at.text)" } ?? ""
+        let given = grant.givenAt.map { "given at \($0.text)" } ?? ""
+        let giver = grant.givenBy.map { " by \($0)" } ?? ""
+        let ticket = grant.given.ticket.map { "   ticket \($0)" } ?? ""
+        return "\(customer)   \(grant.id)   \(grant.given.entitlement)   \(start), \(end)\(fate)   "
+            + "\(given)\(giver): \(grant.given.reason)\(ticket)"
+    }
+}

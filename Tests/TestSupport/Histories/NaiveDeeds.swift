@@ -1,0 +1,117 @@
+import Core
+
+/// What support did to one customer, in its order.
+package enum SupportDeed: Hashable, Sendable {
+    case grant(String, to: String, from: Int64, until: Int64?)
+    /// From when nothing else gives it any more, for so many days.
+    case waitingGrant(String, to: String, since: Int64, days: Int64)
+    case change(String, until: Int64?)
+    /// Of a grant that waits.
+    case changeLength(String, days: Int64)
+    case revoke(String, at: Int64)
+    case block(String, since: Int64)
+    case unblock(String, at: Int64)
+}
+
+/// The deeds by the rules page.
+extension NaiveModel {
+    func plainGrants() -> [Source] {
+        deeds.compactMap { deed in
+            guard case .grant(let name, let entitlement, let start, let first) = deed else {
+                return nil
+            }
+            var end = first
+            for case .change(name, let until) in deeds { end = until }
+            return grant(name, of: entitlement, from: start, until: end)
+        }
+    }
+
+    /// One after the other: each begins at the first moment at which nothing gives its entitlement.
+    func waitingGrants(behind others: [Source]) -> [Source] {
+        var all = others
+        var waiting: [Source] = []
+        for deed in deeds {
+            guard case .waitingGrant(let name, let entitlement, let since, let first) = deed else {
+                continue
+            }
+            let rivals = all.filter { $0.entitlements.contains(entitlement) }
+            // Nothing ends at any other moment.
+            let moments = [since] + rivals.compactMap(\.end).filter { $0 > since }.sorted()
+            let start = moments.first { moment in !rivals.contains { $0.covers(moment) } }
+            guard let start else { continue }
+            var days: Int64? = first
+            var end: Int64?
+            for other in deeds {
+                switch other {
+                case .changeLength(name, let length): (days, end) = (length, nil)
+                case .change(name, let until): (days, end) = (nil, until)
+                default: break
+                }
+            }
+            let source = grant(
+                name, of: entitlement, from: start,
+                until: days.map { start + $0 * day } ?? end.map { max(start, $0) })
+            waiting.append(source)
+            all.append(source)
+        }
+        return waiting
+    }
+
+    private func grant(
+        _ name: String, of entitlement: String, from start: Int64, until end: Int64?
+    ) -> Source {
+        var source = Source(
+            entitlements: [entitlement], product: nil, start: start, end: end,
+            stateInside: "active")
+        for case .revoke(name, let moment) in deeds { source.end(at: moment, as: "revoked") }
+        return source
+    }
+
+    private func blocks(of original: String) -> [(since: Int64, until: Int64?)] {
+        var blocks: [(since: Int64, until: Int64?)] = []
+        for deed in deeds {
+            switch deed {
+            case .block(original, let since): blocks.append((since, nil))
+            case .unblock(original, let moment) where blocks.last.map { $0.until == nil } ?? false:
+                blocks[blocks.count - 1].until = moment
+            default: break
+            }
+        }
+        return blocks
+    }
+
+    /// Whether what it brought to balances does not count.
+    func isBlocked(_ original: String) -> Bool {
+        blocks(of: original).last.map { $0.until == nil } ?? false
+    }
+
+    /// The same in pieces, between which support let the purchase give nothing.
+    func outsideBlocks(_ source: Source) -> [Source] {
+        guard let original = source.original else { return [source] }
+        var whole = source
+        whole.blocks = blocks(of: original)
+        if whole.end.map({ $0 <= whole.start }) ?? false { return [whole] }
+        var pieces: [Source] = []
+        for block in whole.blocks {
+            let isOver = block.until.map { $0 <= whole.start } ?? false
+            let isLater = whole.end.map { $0 <= block.since } ?? false
+            if isOver || isLater { continue }
+            var piece = whole
+            piece.end = max(whole.start, block.since)
+            guard let until = block.until, whole.end.map({ until < $0 }) ?? true else {
+                return pieces + [piece]
+            }
+            if piece.end != piece.start { pieces.append(piece) }
+            whole.start = max(whole.start, until)
+        }
+        return pieces + [whole]
+    }
+}
+
+extension NaiveModel.Source {
+    func isBlocked(at moment: Int64) -> Bool {
+        blocks.contains { block in
+            block.since <= moment && (block.until.map { moment < $0 } ?? true)
+        }
+    }
+}
