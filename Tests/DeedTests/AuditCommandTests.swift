@@ -203,7 +203,7 @@ extension ProgramTests {
                     "grant insert on deed.events to public", "deed.events", "rights of PUBLIC"
                 ),
                 (
-                    "update deed.migrations set digest = sha256('x')",
+                    "update deed.migrations set digest = sha256('x') where number = 1",
                     "deed.migrations", "migration 1"
                 ),
                 (
