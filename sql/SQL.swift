@@ -10,7 +10,7 @@ package struct Migration: Sendable {
     package static let all = [
         Migration(
             number: 1, name: "0001_baseline", script: Script(embedded: File._001_baseline_sql)),
-        Migration(number: 3, name: "0003_hands", script: Script(embedded: File._003_hands_sql)),
+        Migration(number: 2, name: "0002_hands", script: Script(embedded: File._002_hands_sql)),
     ]
 }
 
