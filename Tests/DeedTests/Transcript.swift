@@ -112,6 +112,8 @@ struct Names {
         ("command:[0-9a-z]+", "command:{chance}"), ("[0-9a-f]{64}(/[0-9a-z]+)?", "{digest}"),
         ("\\b(g|i|k|o)_[0-9a-z]{15,}", "$1_{chance}"),
         ("deed_(reader|backend|admin)_[0-9a-z]{30,}", "deed_$1_{chance}"),
+        // A cursor of the feed knows the chains at its place, and these depend on chance.
+        (#"\bB[A-Za-z0-9_-]{80,}"#, "{place}"),
         // A worker may have tried meanwhile.
         (#"("tries":)[0-9]+"#, "$1{tries}"),
         (#"("next_try_at":)"[^"]+""#, #"$1"{soon}""#), (#"cli:[^" ]+"#, "cli:{login}"),
