@@ -174,7 +174,7 @@ struct RehearsalCallTests {
                 deed.method, "\(target)?if_version=\(text)", deed.body, key: front.admin,
                 idempotencyKey: "k \(deed.method) \(deed.path)")
             #expect(done.status < 300, "\(deed.path): \(done.text)")
-            // The same call again is the same deed, though the customer has another version by now.
+            // The same call again is the same deed, though the customer's version has changed.
             let again = front.send(
                 deed.method, "\(target)?if_version=\(text)", deed.body, key: front.admin,
                 idempotencyKey: "k \(deed.method) \(deed.path)")

@@ -78,7 +78,7 @@ extension Body {
             if holdsValue("end") {
                 throw .invalid(
                     "end",
-                    "A grant after the present access takes \"for\" and no \"end\": nobody knows when it begins."
+                    "A grant after the present access takes \"for\" and no \"end\": its start is not known in advance."
                 )
             }
             guard let duration = try optionalDuration("for") else {

@@ -6,7 +6,7 @@ extension QueryParameters {
     /// What calls take that can be rehearsed, and bound to versions of customers.
     static let terms = ["dry_run", "if_version"]
 
-    /// On what terms the call is to be obeyed, which concerns so many customers.
+    /// The terms of a call about that number of customers.
     func terms(concerning customers: ClosedRange<Int> = 1...1) throws(Problem) -> Terms {
         let isRehearsal = try flag("dry_run")
         guard let text = self["if_version"] else { return Terms(isRehearsal: isRehearsal) }

@@ -163,7 +163,7 @@ package typealias Ticket = Identifier<TicketKind>
 package typealias Actor = Identifier<ActorKind>
 
 extension Reason {
-    /// Whether nobody could read anything in it.
+    /// Whether it shows nothing readable.
     package var isBlank: Bool {
         text.unicodeScalars.allSatisfy { $0.properties.isWhitespace }
     }

@@ -13,34 +13,29 @@ package struct BlockAnswer: Hashable, Sendable {
 package struct Blocks: Sendable {
     let secrets: Secrets
 
-    /// The wish that the purchase gives nothing from now on; the same answer where that was done before.
+    /// The wish that the purchase gives nothing from now on. A repetition gets the same answer.
     package func blocking(
         _ purchase: PurchaseID, of stream: Stream, reason: AdminReason, by sender: Sender
     ) -> Wish<BlockAnswer> {
-        let cause = secrets.cause(
-            of: sender, "block", [purchase.description, reason.reason.text, reason.ticket?.text])
-        return changing(
-            BlockPurchase(
-                purchase, isToHold: true, reason: reason.reason, ticket: reason.ticket),
-            of: stream, sender.actor, cause)
+        changing(purchase, isToHold: true, "block", of: stream, reason, by: sender)
     }
 
-    /// The wish that the purchase gives again what the store says; the same answer where that was done before.
+    /// The wish that the store decides again what the purchase gives. A repetition gets the same answer.
     package func unblocking(
         _ purchase: PurchaseID, of stream: Stream, reason: AdminReason, by sender: Sender
     ) -> Wish<BlockAnswer> {
-        let cause = secrets.cause(
-            of: sender, "unblock", [purchase.description, reason.reason.text, reason.ticket?.text])
-        return changing(
-            BlockPurchase(
-                purchase, isToHold: false, reason: reason.reason, ticket: reason.ticket),
-            of: stream, sender.actor, cause)
+        changing(purchase, isToHold: false, "unblock", of: stream, reason, by: sender)
     }
 
     private func changing(
-        _ wish: BlockPurchase, of stream: Stream, _ actor: Actor, _ cause: Cause
+        _ purchase: PurchaseID, isToHold: Bool, _ deed: StaticString, of stream: Stream,
+        _ reason: AdminReason, by sender: Sender
     ) -> Wish<BlockAnswer> {
-        let command = Command.customer(stream, actor: actor, cause: cause) {
+        let wish = BlockPurchase(
+            purchase, isToHold: isToHold, reason: reason.reason, ticket: reason.ticket)
+        let cause = secrets.cause(
+            of: sender, deed, [purchase.description, reason.reason.text, reason.ticket?.text])
+        let command = Command.customer(stream, actor: sender.actor, cause: cause) {
             state, catalog, now throws(Refusal) in
             try state.decide(wish, by: catalog, now: now)
         }

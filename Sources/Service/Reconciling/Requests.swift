@@ -20,7 +20,7 @@ extension Reconciliations {
         _ plan: ReconcilePlan, of project: ProjectID, by sender: Sender
     ) -> Wish<Reconciliation> {
         .look { () throws(CommandError) in
-            // Read before, so that a repetition gets the same answer whatever runs by now.
+            // Read first: a repetition gets the same answer, even while another run is under way.
             let isRunning = try obtain(directory.isReconciling())
             return request(plan, of: project, by: sender, isRunning: isRunning)
         }

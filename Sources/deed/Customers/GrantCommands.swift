@@ -99,7 +99,7 @@ extension Invocation {
             throw usage("give --after-current or --\(flag), not both")
         }
         guard let duration = try duration("for") else {
-            throw usage("--after-current needs --for: nobody knows when such a grant begins")
+            throw usage("--after-current needs --for: its start is not known in advance")
         }
         return .afterCurrent(duration)
     }

@@ -15,7 +15,7 @@ extension Option {
 }
 
 extension Invocation {
-    /// On what terms the command is to be obeyed, which concerns so many customers.
+    /// The terms of a command about that number of customers.
     func terms(concerning customers: ClosedRange<Int> = 1...1) throws(CommandEnd) -> Terms {
         guard let text = self["if-version"] else { return Terms(isRehearsal: has("dry-run")) }
         let versions = text.split(separator: ",", omittingEmptySubsequences: false).map {

@@ -3,7 +3,7 @@ import Core
 /// What support did to one customer, in its order.
 package enum SupportDeed: Hashable, Sendable {
     case grant(String, to: String, from: Int64, until: Int64?)
-    /// From when nothing else gives it any more, for so many days.
+    /// Begins when nothing else gives the entitlement, and lasts that number of days.
     case waitingGrant(String, to: String, since: Int64, days: Int64)
     case change(String, until: Int64?)
     /// Of a grant that waits.
