@@ -203,7 +203,9 @@ struct HistoryNightTests {
                                 return try log.customer(of: stream)
                             })
                     })
-                #expect(!full.isSound && self.counts(full, .history).lookedAt == customers)
+                let lookedAt = self.counts(full, .history).lookedAt
+                // A customer with purchases of two accounts may have two questions.
+                #expect(!full.isSound && lookedAt >= customers, "\(lookedAt) of \(customers)")
             }
             let last = try night.reconcile(full: true)
             #expect(last.isSound, "\(last.errors)")

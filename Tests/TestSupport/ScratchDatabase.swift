@@ -20,24 +20,40 @@ package final class ScratchDatabase: Sendable {
     }
 
     package init(migrated: Bool = true) throws {
+        server = try ScratchDatabase.testServer()
+        name = ScratchDatabase.newName()
+        url = ScratchDatabase.url(of: name, on: server)
+        let template = migrated ? " template \(try ScratchDatabase.template.get())" : ""
+        try ScratchDatabase.run("create database \(name)" + template, on: server)
+    }
+
+    /// A database with Deed's schema, to copy from: a copy takes a third of the time of the migrations.
+    private static let template = Result {
+        let (server, name) = (try testServer(), newName())
+        try run("create database \(name)", on: server)
+        var schema = Schema(ConnectionSettings(url: url(of: name, on: server), role: nil))
+        try schema.migrate(now: Instant(milliseconds: 0)) { _ in }
+        return name
+    }
+
+    private static func testServer() throws(NoServer) -> String {
         guard let server = ProcessInfo.processInfo.environment["DEED_TEST_DATABASE_URL"],
             server.contains("///postgres?")
         else { throw NoServer() }
-        self.server = server
-        name = "deed_test_\(UInt64.random(in: 0...UInt64.max))"
-        url = server.replacingOccurrences(of: "///postgres?", with: "///\(name)?")
-        try ScratchDatabase.run("create database \(name)", on: server)
-        if migrated {
-            var schema = Schema(ConnectionSettings(url: url, role: nil))
-            try schema.migrate(now: Instant(milliseconds: 0)) { _ in }
-        }
+        return server
+    }
+
+    private static func newName() -> String { "deed_test_\(UInt64.random(in: 0...UInt64.max))" }
+
+    private static func url(of name: String, on server: String) -> String {
+        server.replacingOccurrences(of: "///postgres?", with: "///\(name)?")
     }
 
     /// With all that is in the other one, to which no session may be open.
     package init(copying other: ScratchDatabase) throws {
         server = other.server
-        name = "deed_test_\(UInt64.random(in: 0...UInt64.max))"
-        url = server.replacingOccurrences(of: "///postgres?", with: "///\(name)?")
+        name = ScratchDatabase.newName()
+        url = ScratchDatabase.url(of: name, on: server)
         try ScratchDatabase.run("create database \(name) template \(other.name)", on: server)
     }
 
@@ -69,12 +85,11 @@ package final class ScratchDatabase: Sendable {
         return Ledger(settings, log: log, metrics: metrics)
     }
 
-    /// While many tests run at once, an answer may take long.
+    /// While many tests run at once, a commit may take long.
     package func ledgerSettings(clock: @escaping @Sendable () -> Instant) -> LedgerSettings {
         var settings = LedgerSettings(
             connection: settings(role: LedgerSettings.serviceRole), clock: clock)
         settings.patienceMilliseconds = 30_000
-        settings.readPatienceMilliseconds = 30_000
         return settings
     }
 
