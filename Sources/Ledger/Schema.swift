@@ -57,7 +57,7 @@ package struct Schema: ~Copyable {
     ) throws(LedgerError) {
         try link.settled { connection throws(LedgerError) in
             if try connection.pendingMigrations().isEmpty { return }
-            try connection.prepareToMigrate()
+            try connection.makeServiceRole()
             while let next = try connection.apply(now: now) { report(next) }
         }
     }
@@ -125,12 +125,8 @@ extension Connection {
         }
     }
 
-    /// Creates the schema, the table of migrations and the service's role.
-    fileprivate mutating func prepareToMigrate() throws(LedgerError) {
-        try execute([
-            Statement.begin(), Statement.migrationLock(), Statement.migrationSchema(),
-            Statement.migrationTable(), Statement.commit(),
-        ])
+    /// Creates the service's role, which belongs to no database.
+    fileprivate mutating func makeServiceRole() throws(LedgerError) {
         do throws(LedgerError) {
             try execute([Statement.migrationRole()])
         } catch {
@@ -140,9 +136,13 @@ extension Connection {
         }
     }
 
-    /// Applies the next migration; `nil` if none is missing.
+    /// Applies the next migration; `nil` if none is missing. The first one also creates the schema: an empty
+    /// schema, of which the service knows nothing, is never left behind.
     fileprivate mutating func apply(now: Instant) throws(LedgerError) -> SchemaStep? {
-        try execute([Statement.begin(), Statement.migrationLock()])
+        try execute([
+            Statement.begin(), Statement.migrationLock(), Statement.migrationSchema(),
+            Statement.migrationTable(),
+        ])
         guard let migration = try pendingMigrations().first else {
             try execute([Statement.commit()])
             return nil

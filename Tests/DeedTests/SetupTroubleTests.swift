@@ -64,25 +64,6 @@ extension ProgramTests {
             #expect(service.log.contains("\"ready\""))
         }
 
-        @Test("A migration that was killed before its first step is begun again")
-        func unmigrated() throws {
-            let database = try ScratchDatabase()
-            try database.run(
-                """
-                drop schema deed cascade;
-                create schema deed;
-                create table deed.migrations (
-                    number integer primary key, name text not null, digest bytea not null,
-                    applied_at bigint not null
-                )
-                """)
-            let installation = try Installation(url: database.url)
-            let set = try installation.run(
-                "setup", "--yes", "--json", "--database-url", database.url, "--listen",
-                "127.0.0.1:\(try freePort())")
-            #expect(set.code == 0, "\(set.errors)")
-        }
-
         @Test("Commands that meet in a private database take turns")
         func together() throws {
             let installation = try Installation()

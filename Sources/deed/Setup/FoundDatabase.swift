@@ -19,7 +19,13 @@ struct FoundDatabase {
         if answers.databaseURL == nil, !PrivatePostgres.exists(in: folder) { return }
         let database = try setup.invocation.database()
         defer { database.leave() }
-        let found = try FoundDatabase.migration(of: database)
+        var schema = Schema(database.serviceConnection)
+        let found: Int64
+        do throws(LedgerError) {
+            found = try schema.found()
+        } catch {
+            throw .refused(code: "database_refused", sentence: error.detailed)
+        }
         if found > Schema.needed {
             throw .refused(
                 code: "schema_not_current",
@@ -40,18 +46,6 @@ struct FoundDatabase {
         hasNoProject = list.isEmpty
         project = state
         self.projects = projects
-    }
-
-    /// A migration that was cut short leaves an empty schema, which the service may not look into.
-    private static func migration(of database: Database) throws(CommandEnd) -> Int64 {
-        var schema = Schema(database.serviceConnection)
-        do throws(LedgerError) {
-            return try schema.found()
-        } catch {
-            var own = Schema(database.connection(role: nil))
-            if (try? own.found()) == 0 { return 0 }
-            throw .refused(code: "database_refused", sentence: error.detailed)
-        }
     }
 
     /// The project's key with that text.
