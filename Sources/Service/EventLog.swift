@@ -60,6 +60,14 @@ package protocol GrantListing: Sendable {
     ) throws(Fault) -> [GrantLead]
 }
 
+/// Lookups by the name of anything.
+package protocol Finding: Sendable {
+    /// Where the words lead, up to so many of each kind.
+    func leads(
+        _ words: FindWords, in project: ProjectID, _ environments: [Environment], limit: Int
+    ) throws(Fault) -> FoundLeads
+}
+
 /// Lookups by a store account.
 package protocol StoreAccounts: Sendable {
     /// Some customers whose evidence names that store account.
