@@ -29,6 +29,7 @@ private func transaction(_ number: Int, _ chain: MintedChain) -> String {
     var payload = Payload.transaction
     payload["transactionId"] = .string("\(number)")
     payload["originalTransactionId"] = .string("\(number)")
+    payload["webOrderLineItemId"] = .string("9\(number)")
     payload["appAccountToken"] = nil
     return payload.signed(by: chain)
 }

@@ -22,7 +22,7 @@ create table deed.transaction_names (
     constraint transaction_names_pkey
         primary key (transaction_id, project, environment, store, app, original)
 );
-create index transaction_names_line_item on deed.transaction_names (line_item)
+create index transaction_names_line_item on deed.transaction_names (line_item, project, environment)
     where line_item is not null;
 
 insert into deed.transaction_names
