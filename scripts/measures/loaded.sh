@@ -64,7 +64,7 @@ SQL
     readers+=($!)
     loaded_sql -c "\\copy deed.customers (shard, project, environment, customer, version, catalog_version, runs, next_boundary_at, app_transactions, answer_by, inquiry_at) from '$rows'" "$1" &
     readers+=($!)
-    loaded_sql -c "\\copy deed.customer_grants (shard, project, environment, customer, grant_id, entitlement, starts_at, ends_at, reason, ticket, given_at, given_by, revoked_at, revoked_by, revoked_because, revoked_ticket) from '$grants'" "$1" &
+    loaded_sql -c "\\copy deed.customer_grants (shard, project, environment, customer, grant_id, entitlement, starts_at, ends_at, reason, ticket, given_at, given_by, revoked_at, revoked_by, revoked_because, revoked_ticket, after_current) from '$grants'" "$1" &
     readers+=($!)
     owned_processes+=("${readers[@]}")
     "$programs/deed-bench" load --customers "$2" --due "$3" --later "$4" --ends "$5" --tickets "$loaded_tickets" \
