@@ -91,11 +91,12 @@ extension FindAnswer {
     fileprivate func text(of project: ProjectID) -> String {
         var lines = (told ?? []).map { $0.line(about: words.text) }
         if let told, told.isEmpty {
-            lines.append("\(project) has no app, so no store was asked.")
+            lines.append("The project \"\(project)\" has no app, so no store was asked.")
         }
         lines += matches.map(\.line)
         if matches.isEmpty {
-            lines.append("Nothing of \(project) is called \"\(words.text)\" or begins with it.")
+            lines.append(
+                "Nothing of the project \"\(project)\" is called \"\(words.text)\" or begins with it.")
         }
         if hasMore { lines.append("There is more; give more of the name.") }
         return lines.joined(separator: "\n")
@@ -105,19 +106,17 @@ extension FindAnswer {
 extension FoundMatch {
     fileprivate var line: String {
         let environment = lead.environment.rawValue
-        let name = "\(lead.kind.words) \(lead.id)"
-        guard let customer else {
-            let purchase = lead.purchase?.description ?? ""
-            return [
-                name, environment, lead.kind == .purchase ? nil : purchase, product?.text,
-                "no customer claimed it; to give it to one: deed unclaimed attach \(purchase) "
-                    + "--environment \(environment)",
-            ].compactMap(\.self).joined(separator: "   ")
-        }
-        if lead.kind == .customer { return "\(name)   \(environment)" }
+        if lead.kind == .customer { return "customer \(lead.id)   \(environment)" }
+        let purchase = lead.purchase?.description
+        let isPurchase = lead.kind == .purchase
+        let name = (isPurchase ? purchase : nil) ?? lead.id
+        let holder =
+            customer.map { "customer \($0)" }
+            ?? "no customer claimed it; to give it to one: deed unclaimed attach \(purchase ?? "") "
+            + "--environment \(environment)"
         return [
-            name, environment, lead.kind == .purchase ? nil : lead.purchase?.description,
-            product?.text, "customer \(customer)",
+            "\(lead.kind.words) \(name)", environment, isPurchase ? nil : purchase, product?.text,
+            holder,
         ].compactMap(\.self).joined(separator: "   ")
     }
 }
