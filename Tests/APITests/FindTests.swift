@@ -1,4 +1,5 @@
 import Core
+import Evidence
 import JSON
 import Minting
 import Service

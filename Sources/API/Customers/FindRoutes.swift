@@ -38,8 +38,8 @@ struct FindRoutes: Sendable {
         let project = call.access.project
         let answer =
             try body.flag("ask_store")
-            ? try obey(orders.find(words, of: project, in: environment, limit: Int(limit)))
-            : try obey(finds.find(words, of: project, in: environment, limit: Int(limit)))
+            ? obey(orders.find(words, of: project, in: environment, limit: Int(limit)))
+            : obey(finds.find(words, of: project, in: environment, limit: Int(limit)))
         return .json(answer.json)
     }
 

@@ -55,7 +55,7 @@ private struct FindQuestion {
     var parts: [(kind: Kind, call: Call)] {
         let inAll = Bind.texts(environments.map(\.rawValue))
         let original = words.purchase?.original.text ?? words.text
-        var parts: [(Kind, Call)] = [
+        var parts: [(kind: Kind, call: Call)] = [
             (
                 .names,
                 Statement.findNames(
@@ -103,7 +103,7 @@ private struct FindQuestion {
                 leads.append(
                     FoundLead(
                         .customer, customer.text, in: try environment(rows, row, 1), of: customer))
-            case .event: if let event = try event(rows, row) { leads.append(event) }
+            case .event: if let lead = try event(rows, row) { leads.append(lead) }
             case .tickets(let environment):
                 leads.append(
                     FoundLead(

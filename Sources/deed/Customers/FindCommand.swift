@@ -96,7 +96,8 @@ extension FindAnswer {
         lines += matches.map(\.line)
         if matches.isEmpty {
             lines.append(
-                "Nothing of the project \"\(project)\" is called \"\(words.text)\" or begins with it.")
+                "Nothing of the project \"\(project)\" is called \"\(words.text)\" or begins "
+                    + "with it.")
         }
         if hasMore { lines.append("There is more; give more of the name.") }
         return lines.joined(separator: "\n")

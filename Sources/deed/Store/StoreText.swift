@@ -1,4 +1,5 @@
 import API
+import Commands
 import Core
 import JSON
 import Service
@@ -147,15 +148,22 @@ extension StoreReport.Item {
         return result.purchase.flatMap(PurchaseID.init).flatMap { known[$0] } ?? []
     }
 
+    private func line(of result: IntakeResult, _ standings: [PurchaseStanding]) -> String {
+        var words = [result.purchase ?? "the app itself"]
+        if let transaction = result.transaction { words.append("transaction \(transaction)") }
+        words += standings.map(\.line)
+        words.append(result.outcome)
+        if let sentence = result.reason?.sentence { words.append(sentence) }
+        if let product = result.unknownProduct {
+            words.append("warning: the catalog does not know \(product)")
+        }
+        return words.joined(separator: "   ")
+    }
+
     fileprivate func line(_ known: KnownStandings) -> String {
         switch self {
         case .purchase(let result):
-            ([
-                result.purchase ?? "the app itself", result.transaction.map { "transaction \($0)" },
-            ] + standings(known).map(\.line) + [
-                result.outcome, result.reason?.sentence,
-                result.unknownProduct.map { "warning: the catalog does not know \($0)" },
-            ]).compactMap(\.self).joined(separator: "   ")
+            line(of: result, standings(known))
         case .appTransaction:
             "An app transaction is proven; to record it, submit it for a customer: deed submit"
         case .notification(.kept(let head, _, let isNew)):
