@@ -57,7 +57,7 @@ package protocol GrantListing: Sendable {
     func grants(
         of project: ProjectID, _ environment: Environment, _ filter: GrantFilter,
         after last: GrantPlace?, limit: Int
-    ) throws(Fault) -> [GrantLead]
+    ) throws(Fault) -> GrantLeads
 }
 
 /// Lookups by the name of anything.

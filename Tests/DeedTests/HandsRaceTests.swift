@@ -64,21 +64,18 @@ extension ProgramTests {
             _ clients: [HandsClient], _ key: String, _ service: RunningService
         ) throws {
             var api = try APIClient(key: key)
-            var (versions, nets) = ([String: [String: Int64]](), [String: Int64]())
+            var streams: [String: [JSON]] = [:]
+            var nets: [String: Int64] = [:]
             var (spent, blocked, total) = (Int64(0), Set<String>(), Int64(0))
             for number in 0..<HandsRace.customers {
-                let customer = "c\(number)"
-                let path = "\(service.url)/v1/customers/\(customer)"
-                for event in try api.sandboxEvents(at: path) {
-                    let (type, data) = (event["type"]?.string ?? "", event["data"])
-                    let cause = event["cause"]?.string ?? ""
-                    let version = try #require(event["version"]?.integer)
-                    if versions[cause]?[customer] == nil {
-                        versions[cause, default: [:]][customer] = version
-                    }
+                let path = "\(service.url)/v1/customers/c\(number)"
+                let events = try api.sandboxEvents(at: path)
+                streams["c\(number)"] = events
+                for event in events {
+                    let data = event["data"]
                     let transaction = data?["transaction"]?.string ?? ""
                     let amount = data?["amount"]?.integer ?? 0
-                    switch type {
+                    switch event["type"]?.string {
                     case "balance.credited": nets[transaction, default: 0] += amount
                     case "balance.debited": nets[transaction, default: 0] -= amount
                     case "balance.spent": spent += amount
@@ -91,20 +88,27 @@ extension ProgramTests {
                 total += answer["balances"]?["coins"]?.integer ?? 0
             }
             let done = clients.flatMap(\.done)
-            let submitted = Set(done.compactMap(\.submitted))
-            #expect(Set(nets.keys) == submitted)
+            #expect(Set(nets.keys) == Set(done.compactMap(\.submitted)))
             for (transaction, net) in nets {
                 let isBlocked = blocked.contains("apple:\(transaction)")
                 #expect(net == (isBlocked ? 0 : 100), "\(transaction)")
             }
-            let answered = done.reduce(Int64(0)) { $0 + ($1.spent ?? 0) }
-            #expect(spent == answered)
+            #expect(spent == done.reduce(0) { $0 + ($1.spent ?? 0) })
             #expect(total == nets.values.reduce(0, +) - spent)
-            // Each deed came right behind the version that it was bound to, so no other did.
+            // What was bound to a version comes right behind it, so nothing else does. What the clock brings was due before.
             for deed in done {
                 for (customer, version) in deed.seen {
-                    let place = versions["key:\(deed.key)"]?[customer]
-                    #expect(place == version + 1, "\(deed.kind) \(deed.key) of \(customer)")
+                    let next = streams[customer]?.dropFirst(Int(version)).first {
+                        $0["cause"]?.string?.hasPrefix("clock") != true
+                    }
+                    let cause = next?["cause"]?.string ?? "none"
+                    let isOwn = customer == deed.customer
+                    #expect(
+                        isOwn
+                            ? cause == "key:\(deed.key)"
+                            : cause.hasPrefix("linked:")
+                                && next?["type"]?.string == "purchase.attached",
+                        "\(deed.kind) \(deed.key) of \(customer) behind \(version): \(cause)")
                 }
             }
             let kinds = Dictionary(grouping: done, by: \.kind).mapValues(\.count)
@@ -122,6 +126,8 @@ extension ProgramTests {
 private struct HandsDeed: Sendable {
     let kind: String
     let key: String
+    /// Whom its call names.
+    let customer: String
     /// The versions that it was bound to.
     var seen: [String: Int64] = [:]
     var spent: Int64?
@@ -215,7 +221,7 @@ private final class HandsClient: Sendable {
             answer.status == 200
         else { return }
         state.sold.append(name)
-        var deed = HandsDeed(kind: "submit", key: name)
+        var deed = HandsDeed(kind: "submit", key: name, customer: "")
         if isCoins { deed.submitted = name }
         count.withLock { $0.append(deed) }
     }
@@ -268,7 +274,8 @@ private final class HandsClient: Sendable {
         guard answer.status == 200 || answer.status == 201 else {
             return refused(&state, answer)
         }
-        var deed = HandsDeed(kind: kind, key: key)
+        var deed = HandsDeed(
+            kind: kind, key: key, customer: sides.first?["customer"]?.string ?? "")
         // What is blocked already stays so without an event.
         if kind != "block" || !isNoChange { deed.seen = seen }
         if kind == "spend" { deed.spent = 1 }

@@ -75,7 +75,9 @@ private struct FindQuestion {
             parts.append((.event, call))
         }
         for environment in environments {
-            parts.append((.tickets(environment), tickets(in: environment)))
+            if let tickets = tickets(in: environment) {
+                parts.append((.tickets(environment), tickets))
+            }
             let accounts = Statement.findAccount(
                 .text(project.text), .text(environment.rawValue),
                 .text(JSON.array([.string(words.text)]).text), .int8(limit))
@@ -84,11 +86,12 @@ private struct FindQuestion {
         return parts
     }
 
-    private func tickets(in environment: Environment) -> Call {
-        Statement.listTicketGrants(
-            .text(project.text), .text(environment.rawValue), .int8(.max), .text(""), .text(nil),
-            .text(nil), .text(nil), .int8(.min), .int8(.max), .int8(nil), .int8(limit),
-            .text(words.text))
+    private func tickets(in environment: Environment) -> Call? {
+        guard let ticket = try? Ticket(words.text) else { return nil }
+        var filter = GrantFilter()
+        filter.ticket = ticket
+        return Statement.listing(
+            filter, of: project, environment, limit: Int(limit), look: Int(limit))
     }
 
     func leads(
@@ -104,7 +107,7 @@ private struct FindQuestion {
                     FoundLead(
                         .customer, customer.text, in: try environment(rows, row, 1), of: customer))
             case .event: if let lead = try event(rows, row) { leads.append(lead) }
-            case .tickets(let environment):
+            case .tickets(let environment) where rows.bool(row, 3):
                 leads.append(
                     FoundLead(
                         .ticket, words.text, in: environment, of: try rows.identifier(row, 0)))
@@ -112,6 +115,8 @@ private struct FindQuestion {
                 leads.append(
                     FoundLead(
                         .account, words.text, in: environment, of: try rows.identifier(row, 0)))
+            // The place up to which was looked.
+            case .tickets: break
             }
         }
         return leads
