@@ -30,7 +30,8 @@ package final class OrderNumbers: Sendable {
         finds = Finds(submissions.intake.ports)
     }
 
-    /// What is found here, behind what the store of each app knows by the number; without an environment, in both.
+    /// What is found here, in both environments where none is named, behind what the store of each app knows by the
+    /// number: without an environment, in the one for which it has order numbers.
     package func find(
         _ words: FindWords, of project: ProjectID, in environment: Environment?, limit: Int
     ) throws(CommandError) -> FindAnswer {
