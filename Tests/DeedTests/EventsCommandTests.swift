@@ -49,5 +49,30 @@ extension ProgramTests {
             }
             #expect(further.dropLast().map { $0["data"]?["entitlement"]?.string } == ["later"])
         }
+
+        @Test("A follower says that the database is away, and continues when it is back")
+        func restarted() throws {
+            let pair = try PostgresPair()
+            let installation = try Installation(url: pair.url)
+            #expect(try installation.run("migrate").code == 0)
+            _ = try installation.makeKey()
+            try give("before", in: installation)
+            let (follower, output, errors) = try installation.start(
+                ["events", "--follow", "--json", "--types", "grant.*"])
+            func told() -> [String?] {
+                ((try? lines(of: output)) ?? []).map { $0["data"]?["entitlement"]?.string }
+            }
+            #expect(eventually(within: 60_000) { told() == ["before"] })
+            try pair.stop(.primary)
+            #expect(
+                try eventually(within: 60_000) {
+                    try String(contentsOfFile: errors, encoding: .utf8).contains("Trying again.")
+                })
+            try pair.start(.primary)
+            try give("after", in: installation)
+            #expect(eventually(within: 60_000) { told() == ["before", "after"] }, "\(told())")
+            follower.signal(SIGINT)
+            #expect(follower.wait(milliseconds: 60_000) == 0)
+        }
     }
 }

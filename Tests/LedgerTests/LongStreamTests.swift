@@ -57,9 +57,10 @@ struct LongStreamTests {
             for number in 0..<5 {
                 let customer = lane % 2 == 0 ? "long" : "short\(lane)"
                 let name = "\(lane)-\(number)"
-                let outcome = try? cold.append(
-                    .give("pro", to: .test(customer), grant: name))
-                #expect(outcome?.events.count == 1, "\(name)")
+                let outcome = Result {
+                    try cold.append(.give("pro", to: .test(customer), grant: name))
+                }
+                #expect((try? outcome.get().events.count) == 1, "\(name): \(outcome)")
             }
         }
         #expect(try count(of: "long") == Int64(Self.count) + 40)

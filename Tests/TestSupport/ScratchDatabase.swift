@@ -64,10 +64,18 @@ package final class ScratchDatabase: Sendable {
         log: Log = .silent, metrics: Metrics = Metrics(),
         change: (inout LedgerSettings) -> Void = { _ in }
     ) -> Ledger {
-        var settings = LedgerSettings(
-            connection: settings(role: LedgerSettings.serviceRole), clock: clock)
+        var settings = ledgerSettings(clock: clock)
         change(&settings)
         return Ledger(settings, log: log, metrics: metrics)
+    }
+
+    /// While many tests run at once, an answer may take long.
+    package func ledgerSettings(clock: @escaping @Sendable () -> Instant) -> LedgerSettings {
+        var settings = LedgerSettings(
+            connection: settings(role: LedgerSettings.serviceRole), clock: clock)
+        settings.patienceMilliseconds = 30_000
+        settings.readPatienceMilliseconds = 30_000
+        return settings
     }
 
     /// Runs SQL of the test's own as the owner of the schema, or as a role.

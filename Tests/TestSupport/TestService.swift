@@ -52,9 +52,7 @@ package final class TestService: Sendable {
             monotonicClock: { [outage] in outage.time })
         outside.takesProduction = takesProduction
         parts = Parts(
-            LedgerSettings(
-                connection: database.settings(role: LedgerSettings.serviceRole),
-                clock: clock.reading), outside, answerBytes: answerBytes)
+            database.ledgerSettings(clock: clock.reading), outside, answerBytes: answerBytes)
         router = parts.router(
             Operations(obstacles: { [obstacles] in obstacles.all }, metrics: metrics))
         self.database = database

@@ -11,6 +11,14 @@ package struct WaitingCredit: Hashable, Sendable {
         self.product = product
     }
 
+    /// `nil` unless the catalog does not know the product, and that may be a consumable.
+    package init?(_ fact: TransactionFact, by catalog: Catalog) {
+        guard fact.kind ?? .consumable == .consumable, fact.expires == nil,
+            let product = fact.unknownProduct(by: catalog)
+        else { return nil }
+        self.init(purchase: fact.purchase, transaction: fact.transaction, product: product.id)
+    }
+
     package var key: ProductKey { ProductKey(store: purchase.store, id: product) }
 }
 

@@ -34,12 +34,7 @@ struct WaitingCreditRows {
     }
 
     private mutating func add(_ fact: TransactionFact, _ stream: Stream, _ catalog: Catalog) {
-        guard fact.kind ?? .consumable == .consumable, fact.expires == nil else { return }
-        guard let product = fact.unknownProduct(by: catalog) else { return }
-        add(
-            WaitingCredit(
-                purchase: fact.purchase, transaction: fact.transaction, product: product.id),
-            of: stream)
+        if let credit = WaitingCredit(fact, by: catalog) { add(credit, of: stream) }
     }
 
     mutating func add(_ credit: WaitingCredit, of stream: Stream) {
