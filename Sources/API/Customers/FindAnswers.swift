@@ -1,4 +1,4 @@
-package import Core
+import Core
 package import JSON
 package import Service
 
