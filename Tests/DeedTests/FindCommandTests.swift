@@ -57,7 +57,8 @@ extension ProgramTests {
             let bought = try store.ask("POST", "/practice/steps", step).json
             let id = try #require(bought["transaction"]?.string)
             let state = try store.ask("GET", "/practice/state?customer=u1", nil).json
-            let order = try #require(state["transactions"]?.array?.first?["order"]?.string)
+            let order = try #require(
+                state["customers"]?.array?.first?["transactions"]?.array?.first?["order"]?.string)
 
             let unasked = try run("find", order)
             #expect(unasked.code == 0)

@@ -277,8 +277,9 @@ private final class HandsClient: Sendable {
         }
         var deed = HandsDeed(
             kind: kind, key: key, customer: sides.first?["customer"]?.string ?? "")
-        // What is blocked already stays so without an event.
-        if kind != "block" || !isNoChange { deed.seen = seen }
+        // What is blocked already, or not any more, stays so without an event.
+        let mayBeNothing = kind == "block" || kind == "unblock"
+        if !mayBeNothing || !isNoChange { deed.seen = seen }
         if kind == "spend" { deed.spent = 1 }
         count.withLock { $0.append(deed) }
         return json
