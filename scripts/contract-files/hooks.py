@@ -69,7 +69,7 @@ def before_call(context, case, kwargs):
             query["allow_unknown"] = "1"
         # No pattern says that blanks around it do not count, nor where wildcards would be.
         if isinstance(query.get("q"), str):
-            query["q"] = "x" + query["q"][:100] + "x"
+            query["q"] = sought(query["q"])
         if case.operation.definition.raw.get("operationId") == "followEvents":
             follow(query)
         # A place is what an answer before gave, and the generator may lose its pattern.
@@ -209,9 +209,14 @@ def some_evidence(body, query):
         body["receipt"] = "AAAA"
 
 
+def sought(text):
+    """Printable, and no wildcard at either end."""
+    return "x" + "".join(letter for letter in text[:60] if letter.isprintable()) + "x"
+
+
 def words(body, query):
     """Blanks around them do not count, and there are no wildcards."""
-    body["q"] = "x" + body["q"][:100] + "x"
+    body["q"] = sought(body["q"])
 
 
 def steps(body, query):
