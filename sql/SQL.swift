@@ -11,6 +11,7 @@ package struct Migration: Sendable {
         Migration(
             number: 1, name: "0001_baseline", script: Script(embedded: File._001_baseline_sql)),
         Migration(number: 2, name: "0002_hands", script: Script(embedded: File._002_hands_sql)),
+        Migration(number: 3, name: "0003_find", script: Script(embedded: File._003_find_sql)),
     ]
 }
 
@@ -80,6 +81,9 @@ extension Statement {
     package static let listCustomers = Statement(embedded: File.list_customers_sql)
     package static let listGrants = Statement(embedded: File.list_grants_sql)
     package static let listTicketGrants = Statement(embedded: File.list_ticket_grants_sql)
+    package static let findNames = Statement(embedded: File.find_names_sql)
+    package static let findCustomers = Statement(embedded: File.find_customers_sql)
+    package static let findEvent = Statement(embedded: File.find_event_sql)
     package static let findAccount = Statement(embedded: File.find_account_sql)
     package static let listRefundRequests = Statement(embedded: File.list_refund_requests_sql)
     package static let listAskedRefunds = Statement(embedded: File.list_asked_refunds_sql)

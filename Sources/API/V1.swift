@@ -16,6 +16,7 @@ extension Surface {
                 + QueryRoutes(reads: reads).routes
                 + FeedRoutes(feed: feed, keys: keys).routes
                 + GrantListRoutes(lists: useCases.grantLists).routes
+                + FindRoutes(finds: useCases.finds, orders: OrderNumbers(submissions)).routes
                 + GrantRoutes(grants: useCases.grants, keeper: keeper).routes
                 + CatalogRoutes(catalogs: useCases.catalogs).routes
                 + SettingsRoutes(

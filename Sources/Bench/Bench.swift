@@ -17,13 +17,13 @@ private struct Bench: Sendable {
             name: "hold", usage: "--port PORT --connections COUNT --seconds SECONDS [--body slow]"
         ) { holdConnections(BenchOptions($0)) },
         Bench(name: "core", usage: "[--json]") { benchCore(json: $0.contains("--json")) },
-        Bench(name: "mint", usage: "--folder FOLDER --count COUNT") {
+        Bench(name: "mint", usage: "--folder FOLDER --count COUNT [--apart yes]") {
             mintEvidence(BenchOptions($0))
         },
         Bench(
             name: "load",
             usage: "--customers COUNT --due COUNT --later COUNT --ends MILLISECONDS "
-                + "--events FILE --rows FILE --grants FILE"
+                + "[--tickets COUNT] --events FILE --rows FILE --grants FILE"
         ) { loadCustomers(BenchOptions($0)) },
         Bench(name: "verify", usage: "[--json]") { benchVerify(json: $0.contains("--json")) },
     ]

@@ -9,7 +9,7 @@ import Telemetry
 ///
 /// Customers are named `reader-0`, `reader-1` and so on. The first `--due` grants end at `--ends`, the
 /// next `--later` a second after it; of the others, every second one lasts two years, and the rest
-/// never end.
+/// never end. Each was given for one of `--tickets` support cases, or for none.
 func loadCustomers(_ options: BenchOptions) -> Int32 {
     guard let url = getenv("DEED_DATABASE_URL").map({ unsafe String(cString: $0) }),
         let count = options["--customers"].flatMap(Int.init),
@@ -30,7 +30,8 @@ func loadCustomers(_ options: BenchOptions) -> Int32 {
     defer { ledger.close() }
     do {
         var copy = try LogCopy(ledger, ProjectID("default"), now: start)
-        let grant = LoadedGrant(due: due, later: later, ends: ends)
+        let tickets = options["--tickets"].flatMap(Int.init) ?? 0
+        let grant = LoadedGrant(due: due, later: later, ends: ends, tickets: tickets)
         for first in stride(from: 0, to: count, by: LoadedGrant.page) {
             for number in first..<min(first + LoadedGrant.page, count) {
                 copy.add(
@@ -69,11 +70,14 @@ private struct LoadedGrant {
     let due: Int
     let later: Int
     let ends: Int64
+    /// For how many support cases they were given; 0: for none.
+    let tickets: Int
 
     func given(_ number: Int, _ start: Instant) throws -> GrantGiven {
         GrantGiven(
             grant: try GrantID("g_\(number)"), entitlement: try EntitlementID("pro"),
-            start: start, end: end(number), reason: try Reason("measured"), ticket: nil)
+            start: start, end: end(number), reason: try Reason("measured"),
+            ticket: tickets > 0 ? try Ticket("T-\(number % tickets)") : nil)
     }
 
     private func end(_ number: Int) -> Instant? {

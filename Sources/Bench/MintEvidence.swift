@@ -17,7 +17,10 @@ func mintEvidence(_ options: BenchOptions) -> Int32 {
     write("\(folder)/header", [header])
     write("\(folder)/forgeable", [chain.headerEnd])
     let numbers = 1_000_000_000..<1_000_000_000 + count
-    write("\(folder)/transactions", numbers.lazy.map { tail(of: transaction($0, chain), header) })
+    let isApart = options["--apart"] == "yes"
+    write(
+        "\(folder)/transactions",
+        numbers.lazy.map { tail(of: transaction($0, chain, isApart: isApart), header) })
     let news = numbers.lazy.map { number in
         tail(of: notification(number + 1_000_000_000, chain), header)
     }
@@ -25,10 +28,15 @@ func mintEvidence(_ options: BenchOptions) -> Int32 {
     return 0
 }
 
-private func transaction(_ number: Int, _ chain: MintedChain) -> String {
+/// Apart from each other, transactions have names that are not their purchases', and accounts of their own.
+private func transaction(
+    _ number: Int, _ chain: MintedChain, isApart: Bool = false
+) -> String {
     var payload = Payload.transaction
-    payload["transactionId"] = .string("\(number)")
+    payload["transactionId"] = .string(isApart ? "7\(number)" : "\(number)")
+    if isApart { payload["appTransactionId"] = .string("704\(number)") }
     payload["originalTransactionId"] = .string("\(number)")
+    payload["webOrderLineItemId"] = .string("9\(number)")
     payload["appAccountToken"] = nil
     return payload.signed(by: chain)
 }

@@ -40,6 +40,7 @@ package struct MintedStore: Sendable {
         payload["expiresDate"] = sale.expires.map { .integer($0.milliseconds) }
         payload["appAccountToken"] = sale.token.map(JSON.string)
         payload["appTransactionId"] = sale.account.map(JSON.string)
+        payload["webOrderLineItemId"] = sale.lineItem.map(JSON.string)
         payload["previousOriginalTransactionId"] = sale.previous.map(JSON.string)
         if let commitment = sale.commitment {
             payload["billingPlanType"] = "MONTHLY"
@@ -168,6 +169,8 @@ package struct Sale: Sendable {
     package var refunded: Instant?
     /// The store's name for the account that bought it.
     package var account: String?
+    /// The store's name for the period.
+    package var lineItem: String?
     /// The purchase that it continues.
     package var previous: String?
     package var commitment: Commitment?

@@ -57,7 +57,15 @@ package protocol GrantListing: Sendable {
     func grants(
         of project: ProjectID, _ environment: Environment, _ filter: GrantFilter,
         after last: GrantPlace?, limit: Int
-    ) throws(Fault) -> [GrantLead]
+    ) throws(Fault) -> GrantLeads
+}
+
+/// Lookups by the name of anything.
+package protocol Finding: Sendable {
+    /// Where the words lead, up to so many of each kind.
+    func leads(
+        _ words: FindWords, in project: ProjectID, _ environments: [Environment], limit: Int
+    ) throws(Fault) -> FoundLeads
 }
 
 /// Lookups by a store account.

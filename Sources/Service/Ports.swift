@@ -7,6 +7,7 @@ package struct Ports: Sendable {
     package var directory: any Directory
     package var accounts: any StoreAccounts
     package var grants: any GrantListing
+    package var finding: any Finding
     package var reading: any CustomerReading
     package var credentials: any CredentialKeeper
     package var secrets: Secrets
@@ -15,7 +16,8 @@ package struct Ports: Sendable {
     package var machineClock: @Sendable () -> Instant
 
     package init(
-        _ ledger: some EventLog & Directory & StoreAccounts & GrantListing & CustomerReading,
+        _ ledger: some EventLog & Directory & StoreAccounts & GrantListing & Finding
+            & CustomerReading,
         credentials: any CredentialKeeper, secrets: Secrets,
         now: @escaping @Sendable () -> Instant,
         machineClock: (@Sendable () -> Instant)? = nil
@@ -24,6 +26,7 @@ package struct Ports: Sendable {
         directory = ledger
         accounts = ledger
         grants = ledger
+        finding = ledger
         reading = ledger
         self.credentials = credentials
         self.secrets = secrets

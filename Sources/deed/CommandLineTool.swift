@@ -15,7 +15,8 @@ enum CommandLineTool {
         + keyCommands
         + catalogCommands + grantCommands + [adjustCommand, transferCommand] + blockCommands
         + orderCommands
-        + unclaimedCommands + refundCommands + customerCommands + [eventsCommand] + intakeCommands
+        + unclaimedCommands + refundCommands + [findCommand] + customerCommands + [eventsCommand]
+        + intakeCommands
         + storeCommands
         + storeChangeCommands + secretCommands + reconcileCommands + [
             submitCommand, verifyCommand, auditCommand, checkpointCommand, acceptLogCommand,

@@ -77,17 +77,21 @@ extension Invocation {
 
     /// The same, with everything needed to take evidence in.
     func withIntake(
-        in project: ProjectID? = nil, _ body: (Intake) throws(CommandEnd) -> Void
+        in project: ProjectID? = nil, onlyReads: Bool? = nil,
+        _ body: (Intake) throws(CommandEnd) -> Void
     ) throws(CommandEnd) {
-        try withLive(in: project) { live throws(CommandEnd) in try body(live.intake) }
+        try withLive(in: project, onlyReads: onlyReads) { live throws(CommandEnd) in
+            try body(live.intake)
+        }
     }
 
+    /// Whether it only reads is known of the command, or for one that only some of its flags make write.
     func withLive(
-        in project: ProjectID? = nil, mayCreate: Bool = false,
+        in project: ProjectID? = nil, mayCreate: Bool = false, onlyReads: Bool? = nil,
         _ body: (Live) throws(CommandEnd) -> Void
     ) throws(CommandEnd) {
         try withDatabase(mayCreate: mayCreate) { database throws(CommandEnd) in
-            let clock = try clock(over: database, onlyReads: spec.onlyReads)
+            let clock = try clock(over: database, onlyReads: onlyReads ?? spec.onlyReads)
             var outside = Outside(
                 verifier: Verifier(extraRoots: try extraRoots()), keys: secretKeyFile.ring)
             outside.takesProduction = !has("test-clock")

@@ -109,6 +109,24 @@ struct GrantListTests {
         #expect(found == all)
     }
 
+    @Test("A page looks through so many grants and no more, and the next one goes on behind them")
+    func bounded() throws {
+        try service.database.run(
+            """
+            insert into deed.customer_grants (shard, project, environment, customer, grant_id,
+                entitlement, starts_at, reason, ticket, given_at, given_by)
+            select n % 64, 'default', 'production', 'x' || n, 'g_x' || n, 'other', 0, 'r', 'T-1',
+                4000000000000 + n, 'a'
+            from generate_series(1, 20001) as n
+            """)
+        for query in ["?entitlement=vip", "?ticket=T-1&entitlement=pro"] {
+            let first = try list(query).json
+            #expect(first["grants"]?.array?.isEmpty == true)
+            let next = try #require(first["next"]?.string)
+            #expect(try places("\(query)&after=\(next)").isEmpty == false, "\(query)")
+        }
+    }
+
     @Test(
         "A parameter that asks for nothing sensible is refused by name",
         arguments: [

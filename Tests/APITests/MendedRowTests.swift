@@ -16,7 +16,7 @@ struct MendedRowTests {
     private static let tables = [
         "customers", "purchases", "customer_balances", "customer_grants", "orders", "order_owners",
         "tokens",
-        "holders",
+        "holders", "transaction_names",
         "unclaimed_tokens", "carried_tokens", "waiting_credits", "keys", "apps",
         "(select project, environment, store, original, app from deed.unclaimed)",
         "(select project, created_at, catalog_version from deed.projects)",
@@ -27,7 +27,8 @@ struct MendedRowTests {
     init() throws {
         front = try Storefront()
         let month = Sale(
-            "1", "pro.month", .autoRenewable, at: front.daysAgo(1), until: front.daysAgo(-29))
+            "1", "pro.month", .autoRenewable, at: front.daysAgo(1), until: front.daysAgo(-29)
+        ).with { $0.lineItem = "771" }
         let sales = [
             month, Sale("2", "coins.100", .consumable, at: front.daysAgo(1)),
             Sale("3", "gems.10", .consumable, at: front.daysAgo(1)),
@@ -74,6 +75,14 @@ struct MendedRowTests {
             insert into deed.customers (shard, project, environment, customer, version, catalog_version, runs)
             select (shard + 1) % 64, project, environment, customer, version, catalog_version, runs
             from deed.customers where customer = 'u1'
+            """,
+            "update deed.transaction_names set line_item = null",
+            "update deed.transaction_names set customer = 'u2'",
+            "update deed.transaction_names set transaction_id = '4'",
+            "delete from deed.transaction_names",
+            """
+            insert into deed.transaction_names
+            select project, environment, store, app, original, '99', customer from deed.holders where original = '1'
             """,
             "update deed.purchases set product = 'x' where original = '1'",
             "update deed.purchases set expires_at = null where original = '1'",

@@ -124,7 +124,7 @@ extension ProgramTests {
 
 extension APIClient {
     /// Every event of a customer in the sandbox.
-    fileprivate mutating func sandboxEvents(at customer: String) throws -> [JSON] {
+    mutating func sandboxEvents(at customer: String) throws -> [JSON] {
         var events: [JSON] = []
         var after: Int64? = 0
         while let version = after {

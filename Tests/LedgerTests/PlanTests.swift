@@ -134,6 +134,43 @@ struct PlanTests {
         }
     }
 
+    @Test("What is found by a name is found by indexes, even while the tables are empty")
+    func found() throws {
+        let database = try ScratchDatabase()
+        for isAnalyzed in [false, true] {
+            if isAnalyzed { try database.run("vacuum analyze") }
+            let names = try plan(of: .findNames, in: database)
+            for index in [
+                "holders_pkey", "transaction_names_pkey", "transaction_names_line_item",
+                "order_owners_pkey", "tokens_pkey", "carried_tokens_pkey",
+                "unclaimed_tokens_pkey", "customer_grants_named",
+            ] {
+                #expect(names.contains(" \(index)"), "\(index): \(names)")
+            }
+            for condition in ["transaction_id =", "line_item =", "token =", "original ="] {
+                let isSearched = names.split(separator: "\n").contains {
+                    $0.contains("Index Cond") && $0.contains(condition)
+                }
+                #expect(isSearched, "\(condition): \(names)")
+            }
+            let customers = try plan(of: .findCustomers, in: database)
+            let search = customers.split(separator: "\n").first { $0.contains("Index Cond") }
+            #expect(customers.contains("using customers_named"), "\(customers)")
+            #expect(search?.contains("customer >=") == true, "\(customers)")
+            #expect(!customers.contains("Sort"), "\(customers)")
+            let event = try plan(of: .findEvent, in: database)
+            // Either key leads to one place.
+            let place = event.split(separator: "\n").first { $0.contains("Index Cond") }
+            #expect(place?.contains("shard =") == true, "\(event)")
+            #expect(place?.contains("seq =") == true, "\(event)")
+            let isByKey = event.contains("using events_pkey")
+            #expect(isByKey || place?.contains("project =") == true, "\(event)")
+            for plan in [names, customers, event] {
+                #expect(!plan.contains("Seq Scan"), "\(plan)")
+            }
+        }
+    }
+
     @Test("Finished waiting rows are found by their purchase, even while the table is empty")
     func gone() throws {
         let database = try ScratchDatabase()

@@ -38,6 +38,7 @@ struct RightsTableTests {
         "order_owners": ["rawde", "rawd", "-", "-"],
         "tokens": ["rawde", "rawd", "-", "-"],
         "holders": ["rawde", "rawd", "-", "-"],
+        "transaction_names": ["rawde", "rawd", "-", "-"],
         "projects": ["rawde", "rawd", "-", "-"],
         "apps": ["rawde", "rawd", "-", "-"],
         "keys": ["rawde", "rawd", "-", "-"],

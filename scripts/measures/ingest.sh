@@ -58,12 +58,12 @@ give_readers() {
     done
 }
 
-# mint_evidence COUNT: makes that many transactions and notifications of a shop that the server knows by then.
+# mint_evidence COUNT [OPTION ...]: makes that many transactions and notifications of a shop that the server knows by then.
 mint_evidence() {
     local folder=$scratch/evidence
     mkdir -p "$folder/roots"
     say "minting $1 transactions and as many notifications"
-    "$programs/deed-bench" mint --folder "$folder" --count "$1" || fail "nothing was minted"
+    "$programs/deed-bench" mint --folder "$folder" --count "$@" || fail "nothing was minted"
     mv "$folder/root.pem" "$folder/roots/"
     "$programs/deed" app set --bundle-id com.example.app --sandbox-access none >/dev/null ||
         fail "the app was not set"

@@ -3,10 +3,11 @@
 # shellcheck shell=bash
 
 # loaded_database NAME CUSTOMERS DUE LATER: makes a database with that number of customers. The grants of the first
-# DUE end when it is loaded, those of the next LATER a second afterwards. Sets $DEED_DATABASE_URL, $admin_key and
+# DUE end when it is loaded, those of the next LATER a second afterwards. Each was given for one of $loaded_tickets
+# tickets, where that is not 0. Sets $DEED_DATABASE_URL, $admin_key and
 # $loaded_ends, the instant at which the first ones end.
 loaded_database() {
-    local template=loaded_$2_$3_$4 strategy=()
+    local template=loaded_$2_$3_$4_$loaded_tickets strategy=()
     [ -f "$scratch/$template" ] || load_template "$template" "$2" "$3" "$4"
     read -r admin_key loaded_ends <"$scratch/$template"
     # Copying files is the only way before PostgreSQL 15, and the faster one since.
@@ -63,10 +64,10 @@ SQL
     readers+=($!)
     loaded_sql -c "\\copy deed.customers (shard, project, environment, customer, version, catalog_version, runs, next_boundary_at, app_transactions, answer_by, inquiry_at) from '$rows'" "$1" &
     readers+=($!)
-    loaded_sql -c "\\copy deed.customer_grants (shard, project, environment, customer, grant_id, entitlement, starts_at, ends_at, reason, ticket, given_at, given_by, revoked_at, revoked_by, revoked_because, revoked_ticket) from '$grants'" "$1" &
+    loaded_sql -c "\\copy deed.customer_grants (shard, project, environment, customer, grant_id, entitlement, starts_at, ends_at, reason, ticket, given_at, given_by, revoked_at, revoked_by, revoked_because, revoked_ticket, after_current) from '$grants'" "$1" &
     readers+=($!)
     owned_processes+=("${readers[@]}")
-    "$programs/deed-bench" load --customers "$2" --due "$3" --later "$4" --ends "$5" \
+    "$programs/deed-bench" load --customers "$2" --due "$3" --later "$4" --ends "$5" --tickets "$loaded_tickets" \
         --events "$events" --rows "$rows" --grants "$grants" >"$scratch/heads.sql" || fail "the customers were not written"
     for reader in "${readers[@]}"; do wait "$reader" || fail "the customers were not copied"; done
     rm "$events" "$rows" "$grants"

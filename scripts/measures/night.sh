@@ -39,8 +39,8 @@ night_of() {
         'BEGIN { print due / seconds, due / plain }' >"$scratch/night.$1.rate"
     read_meanwhile "$1" run
     drop_database night
-    drop_database "loaded_$1_${night_due}_$night_later"
-    rm "$scratch/loaded_$1_${night_due}_$night_later"
+    drop_database "loaded_$1_${night_due}_${night_later}_$loaded_tickets"
+    rm "$scratch/loaded_$1_${night_due}_${night_later}_$loaded_tickets"
 }
 
 # publish_due STORED PARALLEL: as of the instant at which the first ones end.

@@ -11,7 +11,9 @@ struct BalanceRoutes: Sendable {
     var routes: [Route] {
         let balance = "/customers/{customer}/balances/{currency}"
         return [
-            Route("POST", "\(balance)/spend", parameters: ["environment"], .submit, .memory, spend),
+            Route(
+                "POST", "\(balance)/spend", parameters: ["environment"] + QueryParameters.terms,
+                .submit, .memory, spend),
             Route(
                 "POST", "\(balance)/adjust", parameters: ["environment"] + QueryParameters.terms,
                 .submit, .memory, adjust),
@@ -22,6 +24,7 @@ struct BalanceRoutes: Sendable {
     }
 
     private func spend(_ call: Call) throws(Problem) -> Wish<Response> {
+        let terms = try call.query.terms()
         let body = try Body(
             call.body, of: ["amount", "reason", "environment", Body.allowUnknown])
         let stream = try call.stream(environment: try body.optionalText("environment"))
@@ -30,9 +33,9 @@ struct BalanceRoutes: Sendable {
             amount: try body.integer("amount", stating: 1...Balances.limit),
             reason: try body.optionalID("reason"))
         let allowsUnknown = try body.flag(Body.allowUnknown)
-        return balances.spending(
-            wish, of: stream, by: call.sender, allowingUnknown: allowsUnknown
-        ).response { .json($0, of: stream) }
+        let spending = balances.spending(
+            wish, of: stream, by: call.sender, allowingUnknown: allowsUnknown)
+        return keeper.response(to: spending, on: terms) { .json($0, of: stream) }
     }
 
     private func adjust(_ call: Call) throws(Problem) -> Wish<Response> {

@@ -83,6 +83,6 @@ extension Secrets {
         randomBytes: { Crypto.randomBytes($0) }, digest: { SHA256.digest($0).bytes })
 }
 
-extension Ledger: EventLog, Directory, StoreAccounts, GrantListing, CustomerReading, IntakeQueue,
-    EvidenceArchive, Leases, FeedLog
+extension Ledger: EventLog, Directory, StoreAccounts, GrantListing, Finding, CustomerReading,
+    IntakeQueue, EvidenceArchive, Leases, FeedLog
 {}

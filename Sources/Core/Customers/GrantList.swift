@@ -13,6 +13,11 @@ package struct GrantFilter: Hashable, Sendable {
     package var activeAt: Instant?
 
     package init() {}
+
+    /// Whether the index alone leads to all that fits.
+    package var leavesOutLittle: Bool {
+        actor == nil && entitlement == nil && reason == nil && activeAt == nil
+    }
 }
 
 /// A place in the list of grants, the newest first.
@@ -34,6 +39,18 @@ package struct GrantLead: Hashable, Sendable {
     package init(customer: CustomerID, place: GrantPlace) {
         self.customer = customer
         self.place = place
+    }
+}
+
+/// Some of those places, and how far was looked.
+package struct GrantLeads: Hashable, Sendable {
+    package let leads: [GrantLead]
+    /// The last place that was looked at, if there may be more behind it.
+    package let lookedUntil: GrantPlace?
+
+    package init(leads: [GrantLead], lookedUntil: GrantPlace?) {
+        self.leads = leads
+        self.lookedUntil = lookedUntil
     }
 }
 

@@ -3,30 +3,45 @@ import Postgres
 import SQL
 
 extension Ledger {
+    /// How many rows are looked at for what only some of them fit.
+    private static let grantLook = 20_000
+
     /// Up to `limit` grants that fit, the newest first, behind a place in that order.
     package func grants(
         of project: ProjectID, _ environment: Environment, _ filter: GrantFilter,
         after last: GrantPlace?, limit: Int
-    ) throws(Fault) -> [GrantLead] {
+    ) throws(Fault) -> GrantLeads {
+        let look = filter.leavesOutLittle ? limit : max(limit, Ledger.grantLook)
+        let call = Statement.listing(
+            filter, of: project, environment, after: last, limit: limit, look: look)
+        let rows = try list(call) { rows, row throws(LedgerError) in
+            let lead = GrantLead(
+                customer: try rows.identifier(row, 0),
+                place: GrantPlace(
+                    givenAt: Instant(milliseconds: rows.int8(row, 2)),
+                    grant: try rows.identifier(row, 1)))
+            return (lead: lead, fits: rows.bool(row, 3))
+        }
+        return GrantLeads(
+            leads: rows.filter(\.fits).map(\.lead),
+            lookedUntil: rows.first { !$0.fits }?.lead.place)
+    }
+}
+
+extension Statement {
+    /// The call that lists grants which fit, and looks at so many.
+    static func listing(
+        _ filter: GrantFilter, of project: ProjectID, _ environment: Environment,
+        after last: GrantPlace? = nil, limit: Int, look: Int
+    ) -> Call {
         let binds: [Bind] = [
             .text(project.text), .text(environment.rawValue),
             .int8(last?.givenAt.milliseconds ?? .max), .text(last?.grant.text ?? ""),
             .text(filter.actor?.text), .text(filter.entitlement?.text), .text(filter.reason),
             .int8(filter.from?.milliseconds ?? .min), .int8(filter.to?.milliseconds ?? .max),
-            .int8(filter.activeAt?.milliseconds), .int8(Int64(limit)),
+            .int8(filter.activeAt?.milliseconds), .int8(Int64(limit)), .int8(Int64(look)),
         ]
-        let call =
-            if let ticket = filter.ticket {
-                Call(statement: .listTicketGrants, binds: binds + [.text(ticket.text)])
-            } else {
-                Call(statement: .listGrants, binds: binds)
-            }
-        return try list(call) { rows, row throws(LedgerError) in
-            GrantLead(
-                customer: try rows.identifier(row, 0),
-                place: GrantPlace(
-                    givenAt: Instant(milliseconds: rows.int8(row, 2)),
-                    grant: try rows.identifier(row, 1)))
-        }
+        guard let ticket = filter.ticket else { return Call(statement: .listGrants, binds: binds) }
+        return Call(statement: .listTicketGrants, binds: binds + [.text(ticket.text)])
     }
 }

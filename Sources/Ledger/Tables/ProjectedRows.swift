@@ -6,7 +6,9 @@ extension Table {
     /// The tables of rows in customers' own shards.
     static let ofCustomers = [customers, purchases, balances, orders, grants, waitingCredits]
     /// In the order of writing: what customers have comes before what they lack.
-    static let ofNames = [holders, unclaimed, orderOwners, tokens, unclaimedTokens, carriedTokens]
+    static let ofNames = [
+        holders, transactionNames, unclaimed, orderOwners, tokens, unclaimedTokens, carriedTokens,
+    ]
     static let ofProjects = [projects, keys, apps]
 }
 

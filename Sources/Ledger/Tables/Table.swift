@@ -75,6 +75,18 @@ struct RowSource: Sendable {
         name: @escaping @Sendable (Thing, Origin) -> Row,
         cells: @escaping @Sendable (Thing, Origin) -> Row? = { _, _ in [] }
     ) {
+        self.init(
+            things, eachChangedBy: { event, origin in changed(event, origin).map { [$0] } ?? [] },
+            name: name, cells: cells)
+    }
+
+    /// The same where an event may change several things.
+    init<Thing: Hashable & Sendable>(
+        _ things: @escaping @Sendable (Origin) -> [Thing],
+        eachChangedBy changed: @escaping @Sendable (Event, Origin) -> [Thing],
+        name: @escaping @Sendable (Thing, Origin) -> Row,
+        cells: @escaping @Sendable (Thing, Origin) -> Row?
+    ) {
         rows = { origin, shape in
             var seen = Set<Thing>()
             let lead = shape.lead(of: origin.stream)
@@ -86,14 +98,13 @@ struct RowSource: Sendable {
             var changes = RowChanges()
             var seen = Set<Thing>()
             for event in events {
-                guard let thing = changed(event, origin), seen.insert(thing).inserted else {
-                    continue
-                }
-                let named = shape.lead(of: origin.stream) + name(thing, origin)
-                if let cells = cells(thing, origin) {
-                    changes.rows.append(named + cells)
-                } else {
-                    changes.gone.append(named)
+                for thing in changed(event, origin) where seen.insert(thing).inserted {
+                    let named = shape.lead(of: origin.stream) + name(thing, origin)
+                    if let cells = cells(thing, origin) {
+                        changes.rows.append(named + cells)
+                    } else {
+                        changes.gone.append(named)
+                    }
                 }
             }
             return changes

@@ -36,7 +36,7 @@ package struct GrantLists: Sendable {
         let catalog = try ledger.existing(project).catalog
         let found = try obtain(
             listing.grants(of: project, environment, filter, after: last, limit: limit + 1))
-        let leads = found.prefix(limit)
+        let leads = found.leads.prefix(limit)
         let at = filter.activeAt ?? now()
         var states: [CustomerID: CustomerState] = [:]
         let customers = Array(Set(leads.map(\.customer)))
@@ -59,6 +59,6 @@ package struct GrantLists: Sendable {
             project: project, environment: environment, at: at,
             grants: filter.activeAt == nil ? grants : grants.filter(\.isActive),
             unread: customers.count - states.count,
-            next: found.count > limit ? leads.last?.place : nil)
+            next: found.leads.count > limit ? leads.last?.place : found.lookedUntil)
     }
 }

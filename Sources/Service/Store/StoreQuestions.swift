@@ -165,10 +165,12 @@ package struct StoreQuestions {
                 if let raw = piece.raw { items.append(.notification(try recordNotification(raw))) }
             case .installation: items += piece.proven.map { .appTransaction($0.environment) }
             case .purchases, nil:
-                items += try rethrowing(
+                let recorded = try rethrowing(
                     as: StoreQuestionError.command,
-                    submissions.record(fromStore: piece.proven, of: project)
-                ).map(StoreReport.Item.purchase)
+                    submissions.recording(fromStore: piece.proven, of: project))
+                items += recorded.results.map { result in
+                    .purchase(recorded.isRepetition ? result.asKnown : result)
+                }
             }
         }
         return items
@@ -197,6 +199,16 @@ package struct StoreQuestions {
         let wish = try rethrowing(
             as: StoreQuestionError.init, submissions.recordingNotification(raw))
         return try rethrowing(as: StoreQuestionError.command, intake.ports.ledger.perform(wish))
+    }
+}
+
+extension IntakeResult {
+    /// The same where it was recorded before.
+    fileprivate var asKnown: IntakeResult {
+        IntakeResult(
+            purchase: purchase, transaction: transaction,
+            outcome: outcome == "recorded" ? "already_known" : outcome, order: order,
+            reason: reason, unknownProduct: unknownProduct)
     }
 }
 
@@ -283,7 +295,14 @@ extension Submissions {
     func record(
         fromStore proven: [ProvenEvidence], of project: ProjectID, onlyNews: Bool = false
     ) throws(CommandError) -> [IntakeResult] {
-        guard let first = proven.first else { return [] }
+        try recording(fromStore: proven, of: project, onlyNews: onlyNews).results
+    }
+
+    /// The same, and whether that was done before.
+    fileprivate func recording(
+        fromStore proven: [ProvenEvidence], of project: ProjectID, onlyNews: Bool = false
+    ) throws(CommandError) -> (results: [IntakeResult], isRepetition: Bool) {
+        guard let first = proven.first else { return ([], false) }
         let pieces = proven.enumerated().map { Submission.Item(index: $0, facts: $1.facts) }
         let submission = Submission(pieces, by: .store, onlyNews: onlyNews)
         // The same answer, requested twice, is recorded once.
@@ -296,6 +315,6 @@ extension Submissions {
                 by: first.kind.store.actor,
                 cause: Cause(text: text, digest: digest)))
         notice(outcome, in: project)
-        return submission.outcomes(of: outcome).map(IntakeResult.init)
+        return (submission.outcomes(of: outcome).map(IntakeResult.init), outcome.isRepetition)
     }
 }

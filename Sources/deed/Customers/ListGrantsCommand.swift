@@ -60,8 +60,15 @@ extension Invocation {
 
 extension GrantListAnswer {
     fileprivate var table: String {
-        if grants.isEmpty { return "No grant of \(project) in \(environment) fits." }
-        let more = next.map { ["There is more; see: --after \($0.text)"] } ?? []
+        if grants.isEmpty, next == nil {
+            return "No grant of \(project) in \(environment) fits."
+        }
+        let more =
+            next.map { next in
+                grants.isEmpty
+                    ? ["None of the newest fits; for those before, see: --after \(next.text)"]
+                    : ["There is more; see: --after \(next.text)"]
+            } ?? []
         return (grants.map(\.line) + more).joined(separator: "\n")
     }
 }

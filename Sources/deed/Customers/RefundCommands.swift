@@ -3,7 +3,7 @@ import Commands
 import Core
 import Service
 
-let refundCommands = [listRefundsCommand, findCommand]
+let refundCommands = [listRefundsCommand]
 
 private let listRefundsCommand = CommandSpec(
     path: ["refund", "list"],
@@ -28,30 +28,6 @@ private let listRefundsCommand = CommandSpec(
         let answer = try obey(
             useCases.refunds.requests(of: project, in: environment, after: after, limit: limit))
         invocation.show(answer.json, text: answer.table)
-    }
-}
-
-private let findCommand = CommandSpec(
-    path: ["find"],
-    summary: "Finds the customers whose evidence names an account of the store.",
-    options: [
-        .value(
-            "app-transaction", "ID", "the account's id, as notifications name it", isRequired: true),
-        .environment, .project,
-    ] + Option.database,
-    onlyReads: true, example: "deed find --app-transaction 704000000000000001"
-) { invocation throws(CommandEnd) in
-    let environment = try invocation.environment()
-    let account: AppTransactionID = try invocation.requiredID("app-transaction")
-    let project = try invocation.project()
-    try invocation.withUseCases(in: project) { useCases throws(CommandEnd) in
-        let answer = try obey(useCases.refunds.holders(of: account, of: project, in: environment))
-        let lines = answer.customers.map(\.text)
-        invocation.show(
-            answer.json,
-            text: lines.isEmpty
-                ? "No evidence of \(project) in \(environment) names \(account)."
-                : lines.joined(separator: "\n"))
     }
 }
 

@@ -147,7 +147,8 @@ private func question(
             let report = try rethrowing(as: CommandEnd.init) { () throws(StoreQuestionError) in
                 try questions.ask(call, about: app, of: project, in: environment)
             }
-            invocation.show(report.json, text: report.text(of: call))
+            let known = try report.standings(in: intake, of: project)
+            invocation.show(report.json(known), text: report.text(of: call, known))
         }
     }
 }

@@ -1,21 +1,39 @@
 import API
+import Commands
 import Core
 import JSON
 import Service
 
+/// How purchases stand here after the store was asked about them.
+typealias KnownStandings = [PurchaseID: [PurchaseStanding]]
+
 extension StoreReport {
+    /// How the purchases stand that the store told about.
+    func standings(
+        in intake: Intake, of project: ProjectID
+    ) throws(CommandEnd) -> KnownStandings {
+        let finds = Finds(intake.ports)
+        var known: KnownStandings = [:]
+        for case .purchase(let result) in items {
+            guard let purchase = result.purchase.flatMap(PurchaseID.init), known[purchase] == nil
+            else { continue }
+            known[purchase] = try obey(finds.standings(of: purchase, in: project, environment))
+        }
+        return known
+    }
+
     /// The `--json` output of a command about the store.
-    var json: JSON {
+    func json(_ known: KnownStandings) -> JSON {
         var object = JSONObject()
         object.append("environment", .string(environment.rawValue))
         for (name, value) in remark.members { object.append(name, value) }
-        object.append("recorded", .array(items.map(\.json)))
+        object.append("recorded", .array(items.map { $0.json(known) }))
         return .object(object)
     }
 
     /// A line for each thing that the call returned.
-    func text(of call: StoreCall) -> String {
-        let lines = remark.lines + items.map(\.line)
+    func text(of call: StoreCall, _ known: KnownStandings) -> String {
+        let lines = remark.lines + items.map { $0.line(known) }
         if lines.isEmpty { return "\(call.wordsForNothing) (\(environment.rawValue))." }
         return lines.joined(separator: "\n")
     }
@@ -25,7 +43,10 @@ extension StoreCall {
     /// Why a call may have returned nothing to show.
     fileprivate var wordsForNothing: String {
         switch self {
-        case .finish, .setToken, .extend, .extendAll, .consumption, .test: "The store did it"
+        case .finish: "The store counts it as delivered"
+        case .setToken: "The store took the token"
+        case .consumption: "The store took the report"
+        case .extend, .extendAll, .test: "The store told nothing of what it did"
         case .refunds: "The store lists no refund"
         case .history: "The store lists no purchase"
         case .standings: "The store lists no subscription"
@@ -68,7 +89,8 @@ extension StoreRemark {
         switch self {
         case .nothing: []
         case .standings(let standings): standings.map { "\($0.purchase)   \($0.text)" }
-        case .order(let isFound): isFound ? [] : ["The store knows no such order."]
+        case .order(let isFound):
+            isFound ? [] : ["The store knows no such order, so nothing was recorded."]
         case .testSent(let token): ["sent; see: deed store test-result \(token)"]
         case .attempts(let lists):
             lists.enumerated().map { index, attempts in
@@ -89,10 +111,25 @@ extension SendAttempt {
     fileprivate var json: JSON { ["at": .optional(at?.text), "result": .string(result)] }
 }
 
-extension StoreReport.Item {
+extension PurchaseStanding {
     fileprivate var json: JSON {
+        [
+            "customer": .optional(holder?.text), "product": .string(product.text),
+            "state": .string(state),
+        ]
+    }
+
+    fileprivate var line: String {
+        let holder = holder.map { "customer \($0)" } ?? "no customer claimed it"
+        return "\(product)   \(state)   \(holder)"
+    }
+}
+
+extension StoreReport.Item {
+    fileprivate func json(_ known: KnownStandings) -> JSON {
         switch self {
-        case .purchase(let result): result.json
+        case .purchase(let result):
+            result.json.with("standings", .array(standings(known).map(\.json)))
         case .appTransaction(let environment):
             ["app_transaction": true, "environment": .string(environment.rawValue)]
         case .notification(.kept(let head, let environment, let isNew)):
@@ -106,14 +143,27 @@ extension StoreReport.Item {
         }
     }
 
-    fileprivate var line: String {
+    private func standings(_ known: KnownStandings) -> [PurchaseStanding] {
+        guard case .purchase(let result) = self else { return [] }
+        return result.purchase.flatMap(PurchaseID.init).flatMap { known[$0] } ?? []
+    }
+
+    private func line(of result: IntakeResult, _ standings: [PurchaseStanding]) -> String {
+        var words = [result.purchase ?? "the app itself"]
+        if let transaction = result.transaction { words.append("transaction \(transaction)") }
+        words += standings.map(\.line)
+        words.append(result.outcome)
+        if let sentence = result.reason?.sentence { words.append(sentence) }
+        if let product = result.unknownProduct {
+            words.append("warning: the catalog does not know \(product)")
+        }
+        return words.joined(separator: "   ")
+    }
+
+    fileprivate func line(_ known: KnownStandings) -> String {
         switch self {
         case .purchase(let result):
-            [
-                result.purchase ?? "the app itself", result.transaction.map { "transaction \($0)" },
-                result.outcome, result.reason?.sentence,
-                result.unknownProduct.map { "warning: the catalog does not know \($0)" },
-            ].compactMap(\.self).joined(separator: "   ")
+            line(of: result, standings(known))
         case .appTransaction:
             "An app transaction is proven; to record it, submit it for a customer: deed submit"
         case .notification(.kept(let head, _, let isNew)):

@@ -1,0 +1,57 @@
+import Core
+import HTTPServer
+import Service
+
+/// The calls that find a customer by the name of anything.
+struct FindRoutes: Sendable {
+    let finds: Finds
+    let orders: OrderNumbers
+
+    var routes: [Route] {
+        [
+            Route(
+                "GET", "/find", parameters: ["q", "environment", "limit"], .read, .database, find),
+            Route("POST", "/find", headers: [], .administer, .database, ask),
+        ]
+    }
+
+    private func find(_ call: Call) throws(Problem) -> Response {
+        guard let text = call.query["q"] else {
+            throw .missing("q", "Say what to look for: ?q=…")
+        }
+        let words = try FindWords(member: text)
+        let environment = try call.query.environment()
+        let limit = try call.query.integer("limit", in: Finds.limits, default: FindRoutes.usual)
+        return .json(
+            try obey(
+                finds.find(words, of: call.access.project, in: environment, limit: Int(limit))
+            ).json)
+    }
+
+    private func ask(_ call: Call) throws(Problem) -> Response {
+        let body = try Body(call.body, of: ["q", "environment", "limit", "ask_store"])
+        let words = try FindWords(member: try body.text("q"))
+        let environment = try body.optionalText("environment").map { text throws(Problem) in
+            try Environment(member: "environment", text)
+        }
+        let limit = try body.optionalInteger("limit", in: Finds.limits) ?? FindRoutes.usual
+        let project = call.access.project
+        let answer =
+            try body.flag("ask_store")
+            ? obey(orders.find(words, of: project, in: environment, limit: Int(limit)))
+            : obey(finds.find(words, of: project, in: environment, limit: Int(limit)))
+        return .json(answer.json)
+    }
+
+    private static var usual: Int64 { Finds.limits.upperBound }
+}
+
+extension FindWords {
+    fileprivate init(member text: String) throws(Problem) {
+        do {
+            try self.init(text)
+        } catch {
+            throw .invalid("q", "\"q\" \(error).")
+        }
+    }
+}

@@ -1,0 +1,165 @@
+/// What somebody has in hand of a customer: the whole name of a thing, or the beginning of the customer's id.
+package struct FindWords: Hashable, Sendable {
+    package static let shortest = 2
+
+    package let text: String
+
+    /// Spaces around it come with what is copied.
+    package init(_ text: String) throws(InvalidFindWords) {
+        let scalars = text.unicodeScalars
+        let isBlank = { (scalar: Unicode.Scalar) in scalar.properties.isWhitespace }
+        guard let first = scalars.firstIndex(where: { !isBlank($0) }),
+            let last = scalars.lastIndex(where: { !isBlank($0) })
+        else { throw .invalid(InvalidIdentifier(reason: .empty)) }
+        let trimmed = String(String.UnicodeScalarView(scalars[first...last]))
+        if let reason = InvalidIdentifier.Reason(of: trimmed) {
+            throw .invalid(InvalidIdentifier(reason: reason))
+        }
+        if trimmed.unicodeScalars.count < FindWords.shortest { throw .tooShort }
+        let wildcards: Set<Unicode.Scalar> = ["*", "%", "?"]
+        if wildcards.contains(scalars[first]) || wildcards.contains(scalars[last])
+            || trimmed.unicodeScalars.allSatisfy({ $0 == "_" || $0 == "." })
+        {
+            throw .wildcard
+        }
+        if trimmed.utf8.starts(with: "$unclaimed/".utf8)
+            || trimmed.utf8.starts(with: "$project/".utf8)
+        {
+            throw .reserved
+        }
+        self.text = trimmed
+    }
+
+    /// The purchase, if it is written as one.
+    package var purchase: PurchaseID? { PurchaseID(text) }
+
+    /// The account token, if it is one.
+    package var token: AccountToken? { AccountToken(text) }
+
+    /// The place of an event, and the first digits of its chain if it is an event's id.
+    package var event: (position: Position, mark: String?)? {
+        if let position = Position(text) { return (position, nil) }
+        let parts = text.lowercased().split(separator: "-", omittingEmptySubsequences: false)
+        guard parts.count == 3, parts[2].utf8.count == 8,
+            let position = Position("\(parts[0]):\(parts[1])")
+        else { return nil }
+        return (position, String(parts[2]))
+    }
+
+    /// What comes, by bytes, after every text that begins like this one.
+    package var end: String {
+        var scalars = Array(text.unicodeScalars)
+        while let last = scalars.popLast() {
+            // Surrogates are no scalars.
+            let next = last.value == 0xD7FF ? 0xE000 : last.value + 1
+            if let next = Unicode.Scalar(next) {
+                var end = String.UnicodeScalarView()
+                end.append(contentsOf: scalars + [next])
+                return String(end)
+            }
+        }
+        return String(repeating: "\u{10FFFF}", count: CustomerID.lengthLimit)
+    }
+}
+
+/// Why words find nothing.
+package enum InvalidFindWords: Error, Hashable, CustomStringConvertible {
+    case invalid(InvalidIdentifier)
+    case tooShort
+    case wildcard
+    case reserved
+
+    package var description: String {
+        switch self {
+        case .invalid(let invalid): invalid.description
+        case .tooShort: "has one character; give at least \(FindWords.shortest)"
+        case .wildcard:
+            "holds a wildcard, and there are none: give the whole of a name, or the beginning of a "
+                + "customer's id"
+        case .reserved: "begins with a prefix that Deed reserves; give the purchase's id"
+        }
+    }
+}
+
+/// What kind of a name leads to a customer.
+package enum FoundKind: String, Hashable, Sendable, CaseIterable {
+    case customer
+    case purchase
+    case transaction
+    case lineItem = "web_order_line_item"
+    case order
+    case accountToken = "account_token"
+    case grant
+    case event
+    case account = "app_transaction"
+    case ticket
+    /// An order number of the store, which only the store knows.
+    case storeOrder = "store_order"
+}
+
+/// Where a row says that a name leads; the customers' events tell whether it does.
+package struct FoundLead: Hashable, Sendable {
+    package let kind: FoundKind
+    /// What has that name: for a line item its transaction.
+    package let id: String
+    package let environment: Environment
+    /// Reserved where nobody claimed the purchase.
+    package let customer: CustomerID
+    package var purchase: PurchaseID?
+    /// Of an event: its version.
+    package var version: Int64?
+
+    package init(
+        _ kind: FoundKind, _ id: String, in environment: Environment, of customer: CustomerID
+    ) {
+        self.kind = kind
+        self.id = id
+        self.environment = environment
+        self.customer = customer
+    }
+}
+
+/// Where rows say that some words lead.
+package struct FoundLeads: Sendable {
+    /// Those whose whole name it is, by kind and environment.
+    package var exact: [FoundLead] = []
+    /// Customers whose ids begin so.
+    package var beginning: [FoundLead] = []
+    /// Whether there is more of some kind.
+    package var isCutOff = false
+
+    package init() {}
+
+    package var all: [FoundLead] { exact + beginning }
+}
+
+extension FoundLead {
+    /// Whether the customer's events say the same.
+    package func isSupported(by state: CustomerState) -> Bool {
+        switch kind {
+        case .customer, .event: return true
+        case .purchase, .storeOrder: return purchase.flatMap(state.purchase) != nil
+        case .transaction, .lineItem:
+            let evidence = purchase.flatMap(state.purchase)?.evidence ?? []
+            return evidence.contains { $0.effective.transaction.text == id }
+        case .order: return state.orders.contains { $0.id.text == id }
+        case .accountToken:
+            guard let purchase else { return state.isNamed(by: id) }
+            return state.purchase(purchase)?.tokens.contains { $0.text == id } ?? false
+        case .grant: return state.grants.contains { $0.id.text == id }
+        case .account: return state.appTransactions.contains { $0.text == id }
+        case .ticket: return state.grants.contains { $0.given.ticket?.text == id }
+        }
+    }
+
+    /// The product that it is about, if it is about one.
+    package func product(in state: CustomerState) -> ProductID? {
+        if kind == .order { return state.orders.first { $0.id.text == id }?.opened.product }
+        guard let purchase = purchase.flatMap(state.purchase) else { return nil }
+        if kind == .transaction || kind == .lineItem {
+            let fact = purchase.evidence.first { $0.effective.transaction.text == id }
+            return fact?.effective.product
+        }
+        return purchase.newest?.product
+    }
+}

@@ -1,0 +1,174 @@
+package import Core
+import Crypto
+import JSON
+import Postgres
+import SQL
+
+extension Ledger {
+    /// Where rows of a project say that the words lead, up to so many of each kind and one more: one round trip.
+    package func leads(
+        _ words: FindWords, in project: ProjectID, _ environments: [Environment], limit: Int
+    ) throws(Fault) -> FoundLeads {
+        let question = FindQuestion(words, project, environments, limit: limit)
+        let parts = question.parts
+        return try faulting { () throws(LedgerError) in
+            try pool.settled { connection throws(LedgerError) in
+                var found = FoundLeads()
+                try connection.read(parts.map(\.call)) { index, rows throws(LedgerError) in
+                    let leads = try question.leads(of: parts[index].kind, rows)
+                    if leads.count > limit { found.isCutOff = true }
+                    for lead in leads {
+                        if lead.kind == .customer, lead.id != words.text {
+                            found.beginning.append(lead)
+                        } else {
+                            found.exact.append(lead)
+                        }
+                    }
+                }
+                found.exact.sort { ($0.rank, $0.customer, $0.id) < ($1.rank, $1.customer, $1.id) }
+                found.beginning.sort { ($0.customer, $0.rank) < ($1.customer, $1.rank) }
+                return found
+            }
+        }
+    }
+}
+
+/// The statements for one question.
+private struct FindQuestion {
+    enum Kind {
+        case names, customers, event
+        case tickets(Environment)
+        case accounts(Environment)
+    }
+    let words: FindWords
+    private let project: ProjectID
+    private let environments: [Environment]
+    private let limit: Int64
+
+    init(_ words: FindWords, _ project: ProjectID, _ environments: [Environment], limit: Int) {
+        self.words = words
+        self.project = project
+        self.environments = environments
+        self.limit = Int64(limit) + 1
+    }
+
+    var parts: [(kind: Kind, call: Call)] {
+        let inAll = Bind.texts(environments.map(\.rawValue))
+        let original = words.purchase?.original.text ?? words.text
+        var parts: [(kind: Kind, call: Call)] = [
+            (
+                .names,
+                Statement.findNames(
+                    .text(project.text), inAll, .text(words.text), .text(original),
+                    .text(words.purchase?.store.rawValue), .text(words.token?.text), .int8(limit))
+            ),
+            (
+                .customers,
+                Statement.findCustomers(
+                    .text(project.text), inAll, .text(words.text), .text(words.end), .int8(limit))
+            ),
+        ]
+        if let event = words.event {
+            let call = Statement.findEvent(
+                .int2(event.position.shard.number), .int8(event.position.sequence),
+                .text(project.text), inAll)
+            parts.append((.event, call))
+        }
+        for environment in environments {
+            if let tickets = tickets(in: environment) {
+                parts.append((.tickets(environment), tickets))
+            }
+            let accounts = Statement.findAccount(
+                .text(project.text), .text(environment.rawValue),
+                .text(JSON.array([.string(words.text)]).text), .int8(limit))
+            parts.append((.accounts(environment), accounts))
+        }
+        return parts
+    }
+
+    private func tickets(in environment: Environment) -> Call? {
+        guard let ticket = try? Ticket(words.text) else { return nil }
+        var filter = GrantFilter()
+        filter.ticket = ticket
+        return Statement.listing(
+            filter, of: project, environment, limit: Int(limit), look: Int(limit))
+    }
+
+    func leads(
+        of kind: Kind, _ rows: borrowing Rows
+    ) throws(LedgerError) -> [FoundLead] {
+        var leads: [FoundLead] = []
+        for row in 0..<rows.count {
+            switch kind {
+            case .names: leads.append(try name(rows, row))
+            case .customers:
+                let customer: CustomerID = try rows.identifier(row, 0)
+                leads.append(
+                    FoundLead(
+                        .customer, customer.text, in: try environment(rows, row, 1), of: customer))
+            case .event: if let lead = try event(rows, row) { leads.append(lead) }
+            case .tickets(let environment) where rows.bool(row, 3):
+                leads.append(
+                    FoundLead(
+                        .ticket, words.text, in: environment, of: try rows.identifier(row, 0)))
+            case .accounts(let environment):
+                leads.append(
+                    FoundLead(
+                        .account, words.text, in: environment, of: try rows.identifier(row, 0)))
+            // The place up to which was looked.
+            case .tickets: break
+            }
+        }
+        return leads
+    }
+
+    private func name(_ rows: borrowing Rows, _ row: Int) throws(LedgerError) -> FoundLead {
+        guard let kind = FoundKind(rawValue: rows.text(row, 0)) else {
+            throw .unreadable("the kind of a name")
+        }
+        var lead = FoundLead(
+            kind, rows.text(row, 5), in: try environment(rows, row, 1),
+            of: try rows.identifier(row, 2))
+        if let store = rows.optionalText(row, 3) {
+            guard let store = Store(rawValue: store) else {
+                throw .unreadable("the store of a purchase")
+            }
+            lead.purchase = PurchaseID(store: store, original: try rows.identifier(row, 4))
+        }
+        return lead
+    }
+
+    /// The event, unless its id names another one at the same place.
+    private func event(_ rows: borrowing Rows, _ row: Int) throws(LedgerError) -> FoundLead? {
+        guard let asked = words.event else { return nil }
+        let mark = rows.bytes(row, 3).hex
+        if let wanted = asked.mark, wanted != mark { return nil }
+        let position = asked.position
+        var lead = FoundLead(
+            .event, "\(position.shard.number)-\(position.sequence)-\(mark)",
+            in: try environment(rows, row, 1), of: try rows.identifier(row, 0))
+        lead.version = rows.int8(row, 2)
+        if lead.customer.isReserved {
+            let name = lead.customer.text.dropFirst(CustomerID.noCustomer.text.count)
+            lead.purchase = PurchaseID(String(name))
+        }
+        return lead
+    }
+
+    private func environment(
+        _ rows: borrowing Rows, _ row: Int, _ column: Int
+    ) throws(LedgerError) -> Environment {
+        guard let environment = Environment(rawValue: rows.text(row, column)) else {
+            throw .unreadable("the environment of a name")
+        }
+        return environment
+    }
+}
+
+extension FoundLead {
+    /// By kind, and production first.
+    fileprivate var rank: Int {
+        let kind = FoundKind.allCases.firstIndex(of: kind) ?? 0
+        return 2 * kind + (environment == .production ? 0 : 1)
+    }
+}

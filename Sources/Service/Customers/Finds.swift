@@ -1,0 +1,178 @@
+package import Core
+
+/// What was found by some words.
+package struct FindAnswer: Sendable {
+    package let words: FindWords
+    /// Those whose whole name it is come first.
+    package let matches: [FoundMatch]
+    /// Whether there are more than those.
+    package let hasMore: Bool
+    /// What each app's store said; `nil` where none was asked.
+    package var told: [StoreTold]?
+
+    init(_ words: FindWords, _ matches: [FoundMatch], hasMore: Bool, told: [StoreTold]? = nil) {
+        self.words = words
+        self.matches = matches
+        self.hasMore = hasMore
+        self.told = told
+    }
+
+    /// The same behind what the store knows by those words.
+    func behind(_ others: [FoundMatch], told: [StoreTold], limit: Int) -> FindAnswer {
+        let all = others + matches
+        return FindAnswer(
+            words, Array(all.prefix(limit)), hasMore: hasMore || all.count > limit, told: told)
+    }
+}
+
+/// A name that leads to a customer, or to a purchase that no customer claimed.
+package struct FoundMatch: Sendable {
+    package let lead: FoundLead
+    /// `nil` if the name alone was looked for, or the customer's events cannot be read.
+    fileprivate let state: CustomerState?
+
+    /// `nil` if no customer claimed it.
+    package var customer: CustomerID? { lead.customer.isReserved ? nil : lead.customer }
+
+    package var product: ProductID? { state.flatMap(lead.product) }
+
+    fileprivate var stands: Bool {
+        state.map { !$0.isErased && lead.isSupported(by: $0) } ?? true
+    }
+}
+
+/// How a purchase stands: who holds it, what it is, and what it gives.
+package struct PurchaseStanding: Hashable, Sendable {
+    /// `nil` if no customer claimed it.
+    package let holder: CustomerID?
+    package let product: ProductID
+    /// That of the subscription; `bought` or `revoked` for anything else.
+    package let state: String
+
+    fileprivate init?(_ match: FoundMatch, at now: Instant, _ catalog: Catalog) {
+        guard let id = match.lead.purchase, let state = match.state,
+            let purchase = state.purchase(id), let newest = purchase.newest
+        else { return nil }
+        holder = match.customer
+        product = newest.product
+        let status = state.subscriptions(at: now, catalog: catalog).first { $0.purchase == id }
+        let isOver = newest.revocation != nil || purchase.block != nil
+        self.state = status?.state.rawValue ?? (isOver ? "revoked" : "bought")
+    }
+}
+
+/// Finds customers by the names of things.
+package struct Finds: Sendable {
+    package static let limits: ClosedRange<Int64> = 1...20
+
+    private let ledger: any EventLog
+    private let finding: any Finding
+    private let reading: any CustomerReading
+    private let now: @Sendable () -> Instant
+
+    package init(_ ports: Ports) {
+        ledger = ports.ledger
+        finding = ports.finding
+        reading = ports.reading
+        now = ports.now
+    }
+
+    /// What the words lead to in one environment, or in both.
+    package func find(
+        _ words: FindWords, of project: ProjectID, in environment: Environment?, limit: Int
+    ) throws(CommandError) -> FindAnswer {
+        _ = try ledger.existing(project)
+        try obtain(reading.requireCertainty())
+        let found = try look(for: words, project, environment, limit: limit)
+        return FindAnswer(
+            words, Array(found.matches.prefix(limit)),
+            hasMore: found.isCutOff || found.matches.count > limit)
+    }
+
+    /// How a purchase stands now: once for each holder, of whom there are several only where apps share its id.
+    package func standings(
+        of purchase: PurchaseID, in project: ProjectID, _ environment: Environment
+    ) throws(CommandError) -> [PurchaseStanding] {
+        let catalog = try ledger.existing(project).catalog
+        return try matches(of: purchase, project, environment).compactMap {
+            PurchaseStanding($0, at: now(), catalog)
+        }
+    }
+
+    /// Purchases that the store knows under an order number.
+    func matches(
+        of purchases: [PurchaseID], under number: String, in project: ProjectID,
+        _ environment: Environment
+    ) throws(CommandError) -> [FoundMatch] {
+        var all: [FoundMatch] = []
+        for purchase in purchases {
+            for match in try matches(of: purchase, project, environment) {
+                var lead = FoundLead(
+                    .storeOrder, number, in: environment, of: match.lead.customer)
+                lead.purchase = purchase
+                all.append(FoundMatch(lead: lead, state: match.state))
+            }
+        }
+        return all
+    }
+
+    private func matches(
+        of purchase: PurchaseID, _ project: ProjectID, _ environment: Environment
+    ) throws(CommandError) -> [FoundMatch] {
+        guard let words = try? FindWords(purchase.description) else { return [] }
+        let found = try look(
+            for: words, project, environment, limit: Int(Finds.limits.upperBound))
+        return found.matches.filter { $0.lead.purchase == purchase && $0.lead.kind == .purchase }
+    }
+
+    /// Up to one more than `limit`. Rows lead to customers, and their events decide: what moved between the two
+    /// looks is looked for again.
+    private func look(
+        for words: FindWords, _ project: ProjectID, _ environment: Environment?, limit: Int
+    ) throws(CommandError) -> (matches: [FoundMatch], isCutOff: Bool) {
+        let environments = environment.map { [$0] } ?? [.production, .sandbox]
+        for _ in 0..<Finds.attempts {
+            let leads = try obtain(finding.leads(words, in: project, environments, limit: limit))
+            let wanted = leads.all.reduce(into: [FoundLead]()) { wanted, lead in
+                let isOfNothing = lead.customer.isReserved && lead.purchase == nil
+                if !isOfNothing, wanted.count <= limit, !wanted.contains(lead) {
+                    wanted.append(lead)
+                }
+            }
+            let states = try states(behind: wanted, in: project)
+            let matches = wanted.map {
+                FoundMatch(lead: $0, state: states[$0.stream(in: project)])
+            }
+            if matches.allSatisfy(\.stands) { return (matches, leads.isCutOff) }
+            let standing = matches.filter { $0.state?.isErased != true }
+            if standing.allSatisfy(\.stands) { return (standing, leads.isCutOff) }
+        }
+        throw .fault(
+            .rowUnproven(
+                "A row says that \(visible(words.text)) leads to a customer of \(project), and no event does: "
+                    + "something other than Deed wrote it. Look at it with: deed audit --projections, and "
+                    + "mend it with: deed reconcile --full --repair"))
+    }
+
+    private static let attempts = 3
+
+    /// The states of the customers whose things are found; a customer's own id needs none.
+    private func states(
+        behind leads: [FoundLead], in project: ProjectID
+    ) throws(CommandError) -> [Stream: CustomerState] {
+        let streams = Array(
+            Set(leads.filter { $0.kind != .customer }.map { $0.stream(in: project) }))
+        if streams.isEmpty { return [:] }
+        let snapshots = try obtain(reading.customers(streams))
+        return Dictionary(
+            zip(streams, snapshots).compactMap { stream, snapshot in
+                (try? snapshot.get()).map { (stream, $0.customer) }
+            }, uniquingKeysWith: { first, _ in first })
+    }
+}
+
+extension FoundLead {
+    fileprivate func stream(in project: ProjectID) -> Stream {
+        Stream(project: project, environment: environment, customer: customer)
+    }
+}

@@ -1,0 +1,109 @@
+package import Core
+import Synchronization
+
+/// What an app's store said about an order number.
+package struct StoreTold: Sendable {
+    package enum Outcome: Sendable {
+        /// It knows the number; these transactions came with it, and each is recorded now.
+        case known(Environment, [IntakeResult])
+        case unknown(Environment)
+        /// It was not asked, or did not answer.
+        case untold(code: String, sentence: String)
+    }
+    package let app: AppID
+    package let outcome: Outcome
+}
+
+/// Asks the stores for the order number of a mail, and records what they say.
+package final class OrderNumbers: Sendable {
+    /// How many are asked for at once: each takes a worker while the store is silent.
+    private static let limit = 2
+    /// How long apps are asked one after the other, in milliseconds.
+    private static let patience: Int64 = 25_000
+
+    private let submissions: Submissions
+    private let finds: Finds
+    private let running = Mutex(0)
+
+    package init(_ submissions: Submissions) {
+        self.submissions = submissions
+        finds = Finds(submissions.intake.ports)
+    }
+
+    /// What is found here, in both environments where none is named, behind what the store of each app knows by the
+    /// number: without an environment, in the one for which it has order numbers.
+    package func find(
+        _ words: FindWords, of project: ProjectID, in environment: Environment?, limit: Int
+    ) throws(CommandError) -> FindAnswer {
+        let isFree = running.withLock { running in
+            if running >= OrderNumbers.limit { return false }
+            running += 1
+            return true
+        }
+        if !isFree { throw .fault(.busy) }
+        defer { running.withLock { $0 -= 1 } }
+        let told = try ask(words.text, of: project, in: environment)
+        var matches: [FoundMatch] = []
+        for case .known(let environment, let results) in told.map(\.outcome) {
+            let purchases = results.compactMap { $0.purchase.flatMap(PurchaseID.init) }
+            matches += try finds.matches(
+                of: purchases.inOrderOnce, under: words.text, in: project, environment)
+        }
+        return try finds.find(words, of: project, in: environment, limit: limit)
+            .behind(matches, told: told, limit: limit)
+    }
+
+    private func ask(
+        _ number: String, of project: ProjectID, in environment: Environment?
+    ) throws(CommandError) -> [StoreTold] {
+        let ports = submissions.intake.ports
+        let apps = try ports.ledger.existing(project).apps.map(\.key)
+        let questions = StoreQuestions(submissions)
+        let end = ports.machineClock().advanced(byMilliseconds: OrderNumbers.patience)
+        var told: [StoreTold] = []
+        for app in apps {
+            if ports.machineClock() >= end {
+                told.append(
+                    StoreTold(
+                        app: app.id,
+                        outcome: .untold(
+                            code: StoreTrouble.unavailable("").code,
+                            sentence: "It was not asked: the others took too long. Ask again.")))
+                continue
+            }
+            told.append(
+                StoreTold(
+                    app: app.id,
+                    outcome: try outcome(of: number, app, project, environment, questions)))
+        }
+        return told
+    }
+
+    private func outcome(
+        of number: String, _ app: AppKey, _ project: ProjectID, _ environment: Environment?,
+        _ questions: StoreQuestions
+    ) throws(CommandError) -> StoreTold.Outcome {
+        do throws(StoreQuestionError) {
+            let report = try questions.ask(
+                .order(number), about: app, of: project, in: environment)
+            let results = report.items.compactMap { item in
+                if case .purchase(let result) = item { result } else { nil }
+            }
+            return results.isEmpty
+                ? .unknown(report.environment) : .known(report.environment, results)
+        } catch {
+            switch error {
+            case .command(let error): throw error
+            case .trouble(.fault(let fault)): throw .fault(fault)
+            case .trouble(let trouble):
+                return .untold(code: trouble.code, sentence: trouble.sentence)
+            }
+        }
+    }
+}
+
+extension [PurchaseID] {
+    fileprivate var inOrderOnce: [PurchaseID] {
+        reduce(into: []) { known, one in if !known.contains(one) { known.append(one) } }
+    }
+}

@@ -1,0 +1,151 @@
+import API
+import Commands
+import Core
+import Service
+
+let findCommand = CommandSpec(
+    path: ["find"],
+    summary: "Finds a customer by any name: a transaction, an order, a ticket, an id's beginning.",
+    positionals: [
+        Positional(
+            name: "WORDS",
+            help: "the whole name of a thing of theirs, or the beginning of their id",
+            isRequired: false)
+    ],
+    options: [
+        .flag("ask-store", "ask the store for it as an order number, and record its answer"),
+        .value("app-transaction", "ID", "only by this account, as notifications name it"),
+        .value("limit", "COUNT", "at most this many (default: 20)"),
+        .value(
+            "environment", "NAME",
+            "production or sandbox (default: both; by --app-transaction production)"),
+        .extraRoots, .secretKeyFile, .project,
+    ] + Option.database,
+    onlyReads: true, example: "deed find 2000000123"
+) { invocation throws(CommandEnd) in
+    if invocation["app-transaction"] != nil {
+        try findAccount(invocation)
+    } else {
+        try findWords(invocation)
+    }
+}
+
+private func findWords(_ invocation: Invocation) throws(CommandEnd) {
+    let words = try invocation.findWords()
+    let environment =
+        invocation["environment"] == nil ? nil : try invocation.environment()
+    let limits = Int(Finds.limits.lowerBound)...Int(Finds.limits.upperBound)
+    let limit = try invocation.integer("limit", in: limits) ?? limits.upperBound
+    let project = try invocation.project()
+    let asksStore = invocation.has("ask-store")
+    try invocation.withIntake(in: project, onlyReads: !asksStore) { intake throws(CommandEnd) in
+        let answer: FindAnswer
+        if asksStore {
+            let orders = OrderNumbers(Submissions(intake, apps: AppRing(intake.ports)))
+            answer = try obey(
+                orders.find(words, of: project, in: environment, limit: limit))
+        } else {
+            answer = try obey(
+                Finds(intake.ports).find(words, of: project, in: environment, limit: limit))
+        }
+        invocation.show(answer.json, text: answer.text(of: project))
+    }
+}
+
+private func findAccount(_ invocation: Invocation) throws(CommandEnd) {
+    if invocation.positional(0) != nil {
+        throw invocation.usage("give words or --app-transaction, not both")
+    }
+    if invocation.has("ask-store") {
+        throw invocation.usage("--ask-store needs an order number as words")
+    }
+    let environment = try invocation.environment()
+    let account: AppTransactionID = try invocation.requiredID("app-transaction")
+    let project = try invocation.project()
+    try invocation.withUseCases(in: project) { useCases throws(CommandEnd) in
+        let answer = try obey(useCases.refunds.holders(of: account, of: project, in: environment))
+        let lines = answer.customers.map(\.text)
+        invocation.show(
+            answer.json,
+            text: lines.isEmpty
+                ? "No evidence of \(project) in \(environment) names \(account)."
+                : lines.joined(separator: "\n"))
+    }
+}
+
+extension Invocation {
+    fileprivate func findWords() throws(CommandEnd) -> FindWords {
+        guard let text = positional(0) else {
+            throw usage("say what to look for: WORDS is missing")
+        }
+        do {
+            return try FindWords(text)
+        } catch {
+            throw usage("WORDS \(error)")
+        }
+    }
+}
+
+extension FindAnswer {
+    /// A line for each app whose store was asked, then one for each match.
+    fileprivate func text(of project: ProjectID) -> String {
+        var lines = (told ?? []).map { $0.line(about: words.text) }
+        if let told, told.isEmpty {
+            lines.append("The project \"\(project)\" has no app, so no store was asked.")
+        }
+        lines += matches.map(\.line)
+        if matches.isEmpty {
+            lines.append(
+                "Nothing of the project \"\(project)\" is called \"\(words.text)\" or begins "
+                    + "with it.")
+        }
+        if hasMore { lines.append("There is more; give more of the name.") }
+        return lines.joined(separator: "\n")
+    }
+}
+
+extension FoundMatch {
+    fileprivate var line: String {
+        let environment = lead.environment.rawValue
+        if lead.kind == .customer { return "customer \(lead.id)   \(environment)" }
+        let purchase = lead.purchase?.description
+        let isPurchase = lead.kind == .purchase
+        let name = (isPurchase ? purchase : nil) ?? lead.id
+        let holder =
+            customer.map { "customer \($0)" }
+            ?? "no customer claimed it; to give it to one: deed unclaimed attach \(purchase ?? "") "
+            + "--environment \(environment)"
+        return [
+            "\(lead.kind.words) \(name)", environment, isPurchase ? nil : purchase, product?.text,
+            holder,
+        ].compactMap(\.self).joined(separator: "   ")
+    }
+}
+
+extension FoundKind {
+    fileprivate var words: String {
+        switch self {
+        case .customer, .purchase, .transaction, .order, .grant, .event, .ticket: rawValue
+        case .lineItem: "line item of transaction"
+        case .accountToken: "account token"
+        case .account: "store account"
+        case .storeOrder: "order number"
+        }
+    }
+}
+
+extension StoreTold {
+    fileprivate func line(about number: String) -> String {
+        switch outcome {
+        case .known(let environment, let results):
+            let new = results.count { $0.outcome == "recorded" }
+            let news =
+                new == 0 ? "nothing of that is new" : "what is new of that is recorded (\(new))"
+            return "The store of \(app) knows the order number \(number) (\(environment)); \(news)."
+        case .unknown(let environment):
+            return "The store of \(app) knows no order number \(number) (\(environment))."
+        case .untold(let code, let sentence):
+            return "The store of \(app) did not answer (\(code)): \(sentence)"
+        }
+    }
+}

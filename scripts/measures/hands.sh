@@ -1,0 +1,112 @@
+# What support does, of many customers: how soon each kind of name leads to one while others write, how soon a page of
+# grants is there, and what each index costs those who write.
+# shellcheck shell=bash
+
+# Of so many customers there is something of each kind to be found; of the others, rows that look the same.
+hands_found=2000
+
+measure_hands() {
+    local key=$admin_key url=$DEED_DATABASE_URL kind
+    stop_server
+    loaded_tickets=$((hands_customers / 20))
+    loaded_database hands "$hands_customers" 0 0
+    loaded_tickets=0
+    fill_names
+    mint_evidence "$hands_found" --apart yes
+    start_shop
+    python3 "$root/scripts/measures/hands.py" "$port" "$admin_key" "$scratch/evidence" "$scratch" "$hands_found" ||
+        fail "there is nothing to be found"
+    name_the_loaded
+    begin_writers
+    for kind in customer purchase transaction line_item order token grant ticket event position account; do
+        find_beside_writers "$kind" '/v1/find?q=' 30
+    done
+    find_beside_writers page '/v1/grants?limit=100&ticket=' 100
+    end_writers
+    for kind in customers_named customer_grants_named customer_grants_given customer_grants_ticket; do
+        measure_index "$kind"
+    done
+    measure_index customers_named customer_grants_named customer_grants_given customer_grants_ticket
+    stop_server
+    drop_database hands
+    admin_key=$key DEED_DATABASE_URL=$url
+    start_server
+}
+
+# Rows beside which the others are found. No event supports them, so none of them is asked for.
+fill_names() {
+    local count=$hands_customers
+    say "naming $count customers' things"
+    loaded_sql hands <<SQL
+insert into deed.holders (project, store, environment, app, original, customer)
+select 'default', 'apple', 'production', 'com.example.app', (1000000000000 + n * 7919)::text, 'reader-' || n
+from generate_series(1, $count) as n;
+insert into deed.transaction_names (project, environment, store, app, original, transaction_id, customer, line_item)
+select 'default', 'production', 'apple', 'com.example.app', (1000000000000 + n * 7919)::text,
+    (7000000000000 + n * 7919)::text, 'reader-' || n, (9000000000000 + n * 7919)::text
+from generate_series(1, $count) as n;
+insert into deed.order_owners (project, environment, order_id, customer)
+select 'default', 'production', 'o_' || md5(n::text), 'reader-' || n from generate_series(1, $count) as n;
+insert into deed.tokens (project, environment, token, customer)
+select 'default', 'production', md5(n::text)::uuid::text, 'reader-' || n from generate_series(1, $count) as n;
+update deed.customers set app_transactions = jsonb_build_array('704' || (1000000000000 + version * 7919)::text || customer);
+vacuum analyze;
+SQL
+}
+
+# What is found of those who were loaded.
+name_the_loaded() {
+    local last=$((hands_customers - 1))
+    seq 0 $((last / hands_found + 1)) "$last" | sed 's/^/reader-/' >"$scratch/find.customer"
+    seq 0 $((last / hands_found + 1)) "$last" | sed 's/^/g_/' >"$scratch/find.grant"
+    seq 0 $((hands_customers / 20 - 1)) | shuf -n "$hands_found" --random-source=/dev/zero | sed 's/^/T-/' >"$scratch/find.ticket"
+    cp "$scratch/find.ticket" "$scratch/find.page"
+    loaded_sql -c "select shard || ':' || seq from deed.events tablesample system (5) where customer like 'reader-%' limit $hands_found" \
+        hands >"$scratch/find.position"
+    loaded_sql -c "select shard || '-' || seq || '-' || encode(substring(chain from 1 for 4), 'hex') from deed.events tablesample system (5) where customer like 'reader-%' limit $hands_found" \
+        hands >"$scratch/find.event"
+}
+
+# Thirty-two who write without a pause, for as long as it takes.
+begin_writers() {
+    DEED_BENCH_KEY=$admin_key wrk -t1 -c32 -d3600s --timeout 10s -s "$root/scripts/measures/grant.lua" "$url" \
+        -- beside-find >"$scratch/writers.log" 2>&1 &
+    writers=$!
+    owned_processes+=("$writers")
+    sleep 1
+}
+
+end_writers() {
+    kill -0 "$writers" 2>/dev/null || fail "the writers ended before: $(tail -n 3 "$scratch/writers.log")"
+    kill "$writers"
+    wait "$writers" 2>/dev/null || true
+}
+
+# find_beside_writers KIND PATH LIMIT
+find_beside_writers() {
+    local round
+    [ -s "$scratch/find.$1" ] || fail "there is no name of the kind $1"
+    load find 4 1 "$url" "$scratch/find.$1" "$2" >/dev/null
+    for ((round = 1; round <= rounds; round++)); do
+        load find 4 "$seconds" "$url" "$scratch/find.$1" "$2" | cut -d' ' -f2 >>"$scratch/hands.$1"
+    done
+    note_limit "hands.$1.p99" ms "$3" "$scratch/hands.$1"
+}
+
+# measure_index INDEX ...: grants with these indexes beside grants without, in turns. One alone is told, all together
+# have a bar.
+measure_index() {
+    local round name=$1 bar=- with without
+    if [ $# -gt 1 ]; then name=all bar=0.95; fi
+    loaded_sql -c "select indexdef || ';' from pg_indexes where schemaname = 'deed' and indexname in ($(printf "'%s'," "$@" | sed 's/,$//'))" \
+        hands >"$scratch/indexes.again"
+    load grant 32 1 "$url" "warm-$name" >/dev/null
+    for ((round = 1; round <= rounds; round++)); do
+        with=$(load grant 32 "$seconds" "$url" "with-$name-$round")
+        loaded_sql -c "drop index $(printf 'deed.%s, ' "$@" | sed 's/, $//')" hands
+        without=$(load grant 32 "$seconds" "$url" "without-$name-$round")
+        loaded_sql -f "$scratch/indexes.again" hands
+        printf '%s %s\n' "${with% *}" "${without% *}" >>"$scratch/hands.with.$name"
+    done
+    note_rounds "hands.grants.with.$name" 1/s "$bar" "$scratch/hands.with.$name"
+}

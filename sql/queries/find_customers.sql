@@ -1,0 +1,13 @@
+-- Customers whose id begins in one way, in the order of the ids' bytes: of each environment so many.
+-- 1 project, 2 environments, 3 how it begins, 4 what comes after all that begin so, 5 how many
+select c.customer, c.environment
+from unnest($2::text[]) as wanted (environment)
+cross join lateral (
+    select c.customer, c.environment
+    from {schema}.customers as c
+    where c.project = $1::text collate "C" and c.environment = wanted.environment collate "C"
+        and c.customer >= $3::text collate "C" and c.customer < $4::text collate "C"
+        and not starts_with(c.customer, '$unclaimed/')
+    order by c.customer collate "C"
+    limit $5::bigint
+) as c

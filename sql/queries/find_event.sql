@@ -1,0 +1,10 @@
+-- The event at a place, if the log reaches so far and it is about a customer of the project.
+-- 1 shard, 2 sequence, 3 project, 4 environments
+select e.customer, e.environment, e.version, substring(e.chain from 1 for 4)
+from {schema}.events as e
+where e.shard = $1::smallint and e.seq = $2::bigint and e.project = $3::text
+    and e.environment = any ($4::text[]) and not starts_with(e.customer, '$project/')
+    and e.seq <= (
+        select s.head from {schema}.shards as s where s.shard = $1::smallint
+        order by s.head desc limit 1
+    )
