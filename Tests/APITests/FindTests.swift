@@ -3,6 +3,7 @@ import Evidence
 import JSON
 import Minting
 import Service
+import Synchronization
 import TestSupport
 import Testing
 
@@ -26,6 +27,7 @@ struct FindTests {
     private static let token = "6f0a4f0e-8a0e-4b43-9f5d-0d1b6c0f8a11"
     private static let free = "6f0a4f0e-8a0e-4b43-9f5d-0d1b6c0f8a12"
     private static let account = "704000000000000001"
+    private static let freeAccount = "704000000000000002"
     private let front: Storefront
 
     /// ann has a subscription of two periods, an order, a token and a grant; a purchase waits.
@@ -55,6 +57,7 @@ struct FindTests {
             #"{"entitlement":"level2","for":"P1D","reason":"r","ticket":"T-70"}"#, key: front.admin)
         let waiting = Sale("40", "level2", .nonConsumable, at: front.daysAgo(2)).with {
             $0.token = Self.free
+            $0.account = Self.freeAccount
         }
         #expect(
             front.notify(
@@ -98,6 +101,10 @@ struct FindTests {
             (account, "app_transaction \(account) ann - - /v1/customers/ann"),
             ("40", "purchase 40 - apple:40 level2 /v1/unclaimed/apple%3A40"),
             (free, "account_token \(free) - apple:40 level2 /v1/unclaimed/apple%3A40"),
+            (
+                freeAccount,
+                "app_transaction \(freeAccount) - apple:40 level2 /v1/unclaimed/apple%3A40"
+            ),
         ])
     func wholeNames(_ words: String, _ match: String) throws {
         #expect(try found(words) == [match])
@@ -207,7 +214,7 @@ struct FindTests {
         "What asks for nothing sensible is refused by its name",
         arguments: [
             ("?q=", "q"), ("?q=u", "q"), ("?q=%20u%20", "q"), ("?q=%20%20", "q"), ("", "q"),
-            ("?q=u*", "q"), ("?q=%25u", "q"), ("?q=u%25", "q"), ("?q=__", "q"), ("?q=u%3F", "q"),
+            ("?q=u*", "q"), ("?q=%25u", "q"), ("?q=u%251", "q"), ("?q=__", "q"), ("?q=%3F%3F", "q"),
             ("?q=**", "q"), ("?q=u%00", "q"), ("?q=$unclaimed/apple:40", "q"),
             ("?q=$project/x", "q"), ("?q=uu&limit=0", "limit"), ("?q=uu&limit=21", "limit"),
             ("?q=uu&environment=moon", "environment"), ("?q=uu&after=1", "after"),
@@ -216,6 +223,24 @@ struct FindTests {
         let reply = front.send("GET", "/v1/find\(query)")
         #expect(reply.status == 400, "\(reply.text)")
         #expect(try reply.json["member"]?.string == member)
+    }
+
+    @Test("A ticket with many grants for one customer still leads to the other")
+    func ticket() throws {
+        for (customer, count) in [("bob", 1), ("cora", 4)] {
+            for _ in 0..<count {
+                let given = front.send(
+                    "POST", "/v1/customers/\(customer)/grants",
+                    #"{"entitlement":"level2","for":"P1D","reason":"r","ticket":"T-71"}"#,
+                    key: front.admin)
+                #expect(given.status == 201)
+                front.service.clock.advance(byMilliseconds: 1000)
+            }
+        }
+        let both = ["bob", "cora"].map { "ticket T-71 \($0) - - /v1/customers/\($0)" }
+        #expect(try found("T-71", "&limit=2") == both)
+        #expect(try find("T-71", "&limit=2").json["more"] == false)
+        #expect(try find("T-71", "&limit=1").json["more"] == true)
     }
 
     @Test("Nothing of another project is found, by whatever name")
@@ -253,13 +278,20 @@ struct FindTests {
                     $0.lineItem = "7030"; $0.account = Self.account
                 },
         ]
-        let signed = sold.map {
-            RawEvidence(.signedTransaction, Array(front.store.transaction($0).utf8))
+        let minutes = Mutex<Int64>(0)
+        @Sendable func signed() -> [RawEvidence] {
+            let later = minutes.withLock { $0 } * 60_000
+            return sold.map { sale in
+                let anew = sale.with {
+                    $0.signedAt = $0.signedAt.advanced(byMilliseconds: later)
+                }
+                return RawEvidence(.signedTransaction, Array(front.store.transaction(anew).utf8))
+            }
         }
         front.service.store.answerCalls { call, _ throws(StoreTrouble) in
             var told = StoreAnswer(environment: .production)
             told.remark = .order(isFound: call == .order("MK5"))
-            if call == .order("MK5") { told.evidence = signed }
+            if call == .order("MK5") { told.evidence = signed() }
             return told
         }
         func ask(_ words: String) throws -> JSON {
@@ -278,6 +310,9 @@ struct FindTests {
         #expect(told?["outcome"] == "known" && told?["recorded"] == 1, "\(first.text)")
         #expect(try found("50").count == 1)
         let events = try front.service.eventCount()
+        #expect(try ask("MK5")["store"]?.array?.first?["recorded"] == 0)
+        // The store signs the same words anew a minute later.
+        minutes.withLock { $0 = 1 }
         #expect(try ask("MK5")["store"]?.array?.first?["recorded"] == 0)
         let none = try ask("MK6")
         #expect(none["store"]?.array?.first?["outcome"] == "unknown")

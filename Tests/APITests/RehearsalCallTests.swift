@@ -69,6 +69,12 @@ struct RehearsalCallTests {
                 method: "POST", path: "customers/u1/balances/coins/adjust",
                 body: #"{"amount":-30,\#(why)}"#),
             Deed(
+                method: "POST", path: "customers/u1/balances/coins/spend",
+                body: #"{"amount":5}"#),
+            Deed(
+                method: "POST", path: "customers/u1/grants",
+                body: #"{"entitlement":"pro","start":"after_current","for":"P7D",\#(why)}"#),
+            Deed(
                 method: "POST", path: "customers/u1/purchases/apple:2/block",
                 body: "{\(why)}"),
             Deed(

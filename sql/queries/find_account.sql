@@ -8,5 +8,5 @@ with found as materialized (
 select f.customer
 from found as f
 where f.project = $1::text and f.environment = $2::text
-order by f.customer
+order by starts_with(f.customer, '$unclaimed/'), f.customer
 limit $4::bigint

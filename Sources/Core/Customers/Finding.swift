@@ -16,9 +16,9 @@ package struct FindWords: Hashable, Sendable {
             throw .invalid(InvalidIdentifier(reason: reason))
         }
         if trimmed.unicodeScalars.count < FindWords.shortest { throw .tooShort }
-        let wildcards: Set<Unicode.Scalar> = ["*", "%", "?"]
-        if wildcards.contains(scalars[first]) || wildcards.contains(scalars[last])
-            || trimmed.unicodeScalars.allSatisfy({ $0 == "_" || $0 == "." })
+        let wildcards: Set<Unicode.Scalar> = ["*", "%"]
+        if trimmed.unicodeScalars.contains(where: wildcards.contains)
+            || trimmed.unicodeScalars.allSatisfy({ ["_", ".", "?"].contains($0) })
         {
             throw .wildcard
         }

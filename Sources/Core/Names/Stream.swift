@@ -63,6 +63,13 @@ extension CustomerID {
     /// The stream for commands about no customer and no purchase: it never has events.
     package static let noCustomer = CustomerID(known: "$unclaimed/")
 
+    /// The purchase whose events wait there for a customer.
+    package var unclaimed: PurchaseID? {
+        let prefix = CustomerID.noCustomer.text
+        if !text.utf8.starts(with: prefix.utf8) { return nil }
+        return PurchaseID(String(text.dropFirst(prefix.count)))
+    }
+
     /// Reserved for Deed's own streams; no back end may choose such a name.
     package var isReserved: Bool {
         text.utf8.first == UInt8(ascii: "$")

@@ -16,7 +16,9 @@ extension Ledger {
                 var found = FoundLeads()
                 try connection.read(parts.map(\.call)) { index, rows throws(LedgerError) in
                     let leads = try question.leads(of: parts[index].kind, rows)
-                    if leads.count > limit { found.isCutOff = true }
+                    if leads.count > limit || question.isCutOff(parts[index].kind, rows) {
+                        found.isCutOff = true
+                    }
                     for lead in leads {
                         if lead.kind == .customer, lead.id != words.text {
                             found.beginning.append(lead)
@@ -40,6 +42,9 @@ private struct FindQuestion {
         case tickets(Environment)
         case accounts(Environment)
     }
+    /// How many of a ticket's grants are looked at, the newest first.
+    private static let ticketGrants = 1000
+
     let words: FindWords
     private let project: ProjectID
     private let environments: [Environment]
@@ -91,7 +96,8 @@ private struct FindQuestion {
         var filter = GrantFilter()
         filter.ticket = ticket
         return Statement.listing(
-            filter, of: project, environment, limit: Int(limit), look: Int(limit))
+            filter, of: project, environment, limit: FindQuestion.ticketGrants,
+            look: FindQuestion.ticketGrants)
     }
 
     func leads(
@@ -108,18 +114,25 @@ private struct FindQuestion {
                         .customer, customer.text, in: try environment(rows, row, 1), of: customer))
             case .event: if let lead = try event(rows, row) { leads.append(lead) }
             case .tickets(let environment) where rows.bool(row, 3):
-                leads.append(
-                    FoundLead(
-                        .ticket, words.text, in: environment, of: try rows.identifier(row, 0)))
+                let lead = FoundLead(
+                    .ticket, words.text, in: environment, of: try rows.identifier(row, 0))
+                if !leads.contains(lead) { leads.append(lead) }
             case .accounts(let environment):
-                leads.append(
-                    FoundLead(
-                        .account, words.text, in: environment, of: try rows.identifier(row, 0)))
+                var lead = FoundLead(
+                    .account, words.text, in: environment, of: try rows.identifier(row, 0))
+                lead.purchase = lead.customer.unclaimed
+                leads.append(lead)
             // The place up to which was looked.
             case .tickets: break
             }
         }
         return leads
+    }
+
+    /// Whether there are more grants for a ticket than were looked at.
+    func isCutOff(_ kind: Kind, _ rows: borrowing Rows) -> Bool {
+        guard case .tickets = kind, rows.count > 0 else { return false }
+        return !rows.bool(rows.count - 1, 3)
     }
 
     private func name(_ rows: borrowing Rows, _ row: Int) throws(LedgerError) -> FoundLead {
@@ -148,10 +161,7 @@ private struct FindQuestion {
             .event, "\(position.shard.number)-\(position.sequence)-\(mark)",
             in: try environment(rows, row, 1), of: try rows.identifier(row, 0))
         lead.version = rows.int8(row, 2)
-        if lead.customer.isReserved {
-            let name = lead.customer.text.dropFirst(CustomerID.noCustomer.text.count)
-            lead.purchase = PurchaseID(String(name))
-        }
+        lead.purchase = lead.customer.unclaimed
         return lead
     }
 

@@ -89,8 +89,8 @@ package final class OrderNumbers: Sendable {
             let results = report.items.compactMap { item in
                 if case .purchase(let result) = item { result } else { nil }
             }
-            return results.isEmpty
-                ? .unknown(report.environment) : .known(report.environment, results)
+            if case .order(isFound: false) = report.remark { return .unknown(report.environment) }
+            return .known(report.environment, results)
         } catch {
             switch error {
             case .command(let error): throw error

@@ -167,7 +167,9 @@ package struct StoreQuestions {
             case .purchases, nil:
                 let recorded = try rethrowing(
                     as: StoreQuestionError.command,
-                    submissions.recording(fromStore: piece.proven, of: project))
+                    // The store signs each answer anew: the same words later are no news.
+                    submissions.recording(
+                        fromStore: piece.proven, of: project, onlyNews: true))
                 items += recorded.results.map { result in
                     .purchase(recorded.isRepetition ? result.asKnown : result)
                 }

@@ -99,7 +99,12 @@ extension FindAnswer {
                 "Nothing of the project \"\(project)\" is called \"\(words.text)\" or begins "
                     + "with it.")
         }
-        if hasMore { lines.append("There is more; give more of the name.") }
+        if hasMore {
+            lines.append(
+                matches.contains { $0.lead.kind == .ticket }
+                    ? "There is more; list it with: deed grant list --ticket '\(words.text)'"
+                    : "There is more; give more of the name.")
+        }
         return lines.joined(separator: "\n")
     }
 }
@@ -145,7 +150,7 @@ extension StoreTold {
         case .unknown(let environment):
             return "The store of \(app) knows no order number \(number) (\(environment))."
         case .untold(let code, let sentence):
-            return "The store of \(app) did not answer (\(code)): \(sentence)"
+            return "The store of \(app) gave no answer (\(code)): \(sentence)"
         }
     }
 }
