@@ -156,7 +156,7 @@ struct RehearsalCallTests {
     @Test(
         "A version that is not the customer's any more refuses the deed, and tells the present one")
     func versions() throws {
-        for deed in try deeds() {
+        for (number, deed) in try deeds().enumerated() {
             let target = "/v1/\(deed.path)"
             let rehearsed = front.send(
                 deed.method, target + "?dry_run=1", deed.body, key: front.admin)
@@ -178,12 +178,12 @@ struct RehearsalCallTests {
             let text = versions.map(String.init).joined(separator: ",")
             let done = front.send(
                 deed.method, "\(target)?if_version=\(text)", deed.body, key: front.admin,
-                idempotencyKey: "k \(deed.method) \(deed.path)")
+                idempotencyKey: "deed \(number)")
             #expect(done.status < 300, "\(deed.path): \(done.text)")
             // The same call again is the same deed, though the customer's version has changed.
             let again = front.send(
                 deed.method, "\(target)?if_version=\(text)", deed.body, key: front.admin,
-                idempotencyKey: "k \(deed.method) \(deed.path)")
+                idempotencyKey: "deed \(number)")
             #expect(again.text == done.text)
         }
     }

@@ -22,8 +22,8 @@ measure_feed() {
     note_limit feed.memory MB 100 "$scratch/feed.memory"
     read_beside_feed
     note_multiple feed.read.p99 ms 2 "$scratch/feed.read"
-    wake_calls 1 1 1000
-    wake_calls 1000 1 200
+    wake_calls 1 1 300
+    wake_calls 1000 1 100
     wake_calls 1000 1000 10
 }
 
