@@ -100,6 +100,10 @@ package struct ConsumptionReport: Hashable, Sendable {
 }
 
 extension StoreCall {
+    package var isOrder: Bool {
+        if case .order = self { true } else { false }
+    }
+
     /// The same call for the page after another one; `nil` for calls without pages.
     package func page(after token: String?) -> StoreCall? {
         switch self {

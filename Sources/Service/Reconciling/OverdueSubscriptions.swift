@@ -183,7 +183,7 @@ extension StoreRound {
         if isRehearsal {
             learn(facts, of: app, in: asked.place.environment)
         } else {
-            _ = try questions.record(pieces, of: project)
+            _ = try questions.record(pieces, of: project, onlyNews: false)
             for (mark, place) in marks {
                 try asking(port.books.keep(mark, of: place))
             }

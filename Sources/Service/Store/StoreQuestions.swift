@@ -36,7 +36,7 @@ package struct StoreQuestions {
         try requireSubject(of: call, in: proven, answer, app, of: project)
         return StoreReport(
             environment: answer.environment, remark: answer.remark,
-            items: try record(proven, of: project))
+            items: try record(proven, of: project, onlyNews: call.isOrder))
     }
 
     func app(_ key: AppKey, of project: ProjectID) throws(StoreQuestionError) -> App {
@@ -155,8 +155,9 @@ package struct StoreQuestions {
         } ?? false
     }
 
+    /// The store signs each answer anew: with `onlyNews` the same words later are not recorded.
     func record(
-        _ pieces: [ProvenPiece], of project: ProjectID
+        _ pieces: [ProvenPiece], of project: ProjectID, onlyNews: Bool
     ) throws(StoreQuestionError) -> [StoreReport.Item] {
         var items: [StoreReport.Item] = []
         for piece in pieces {
@@ -167,9 +168,8 @@ package struct StoreQuestions {
             case .purchases, nil:
                 let recorded = try rethrowing(
                     as: StoreQuestionError.command,
-                    // The store signs each answer anew: the same words later are no news.
                     submissions.recording(
-                        fromStore: piece.proven, of: project, onlyNews: true))
+                        fromStore: piece.proven, of: project, onlyNews: onlyNews))
                 items += recorded.results.map { result in
                     .purchase(recorded.isRepetition ? result.asKnown : result)
                 }
