@@ -135,12 +135,10 @@ def bounds(body, query):
 
 
 def one_end(body, query):
-    """A grant gets one end, and that lies ahead."""
+    """An end lies ahead and behind the start, and here nothing is known of either."""
     body.pop("end", None)
-    if body.get("for_ever"):
-        body.pop("for", None)
-    else:
-        body["for"] = "P90D"
+    body.pop("for", None)
+    body["for_ever"] = True
 
 
 def listed(body, query):
@@ -210,8 +208,9 @@ def some_evidence(body, query):
 
 
 def sought(text):
-    """Printable, and no wildcard at either end."""
-    return "x" + "".join(letter for letter in text[:60] if letter.isprintable()) + "x"
+    """Printable, and without wildcards."""
+    letters = [letter for letter in text[:60] if letter.isprintable() and letter not in "*%"]
+    return "x" + "".join(letters) + "x"
 
 
 def words(body, query):
