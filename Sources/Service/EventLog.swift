@@ -62,7 +62,7 @@ package protocol GrantListing: Sendable {
 
 /// Lookups by the name of anything.
 package protocol Finding: Sendable {
-    /// Where the words lead, up to so many of each kind.
+    /// Where the words lead, up to `limit` of each kind.
     func leads(
         _ words: FindWords, in project: ProjectID, _ environments: [Environment], limit: Int
     ) throws(Fault) -> FoundLeads

@@ -182,7 +182,7 @@ struct FindTests {
         #expect(try found("31", "&environment=sandbox").first?.contains("tess") == true)
     }
 
-    @Test("A name follows its purchase to whoever holds it")
+    @Test("A name follows its purchase to its holder")
     func moves() throws {
         let because = #"{"to":"bob","reason":"r"}"#
         #expect(
@@ -260,7 +260,7 @@ struct FindTests {
         }
     }
 
-    @Test("A row that no event supports finds nobody, and says how to mend it")
+    @Test("A row that no event supports leads to no customer, and the answer says how to mend it")
     func forged() throws {
         try front.service.database.run(
             "update deed.transaction_names set customer = 'thief' where transaction_id = '31'",

@@ -109,7 +109,7 @@ struct GrantListTests {
         #expect(found == all)
     }
 
-    @Test("A page looks through so many grants and no more, and the next one goes on behind them")
+    @Test("A page looks through 20,000 grants at most, and the next one continues after them")
     func bounded() throws {
         try service.database.run(
             """

@@ -227,7 +227,7 @@ private final class HandsClient: Sendable {
         count.withLock { $0.append(deed) }
     }
 
-    /// Moves, blocks or unblocks something that this client sold, wherever it is by now.
+    /// Moves, blocks or unblocks something that this client sold, at its present holder.
     private func purchase(
         _ state: inout State, _ client: inout APIClient, to customer: String
     ) throws {
@@ -236,7 +236,7 @@ private final class HandsClient: Sendable {
         let answer = try send(&state, &client, "GET", search, "", nil)
         let found = try answer.map { try JSON.read($0.text)["matches"]?.array ?? [] }
         guard let holder = found?.first?["customer"]?.string else {
-            state.findings.append("nobody has \(name): \(answer?.text ?? "")")
+            state.findings.append("no customer has \(name): \(answer?.text ?? "")")
             return
         }
         let path = "/v1/customers/\(holder)/purchases/apple:\(name)"

@@ -1,8 +1,8 @@
 # What support does, of many customers: how soon each kind of name leads to one while others write, how soon a page of
-# grants is there, and what each index costs those who write.
+# grants comes, and what each index costs those who write.
 # shellcheck shell=bash
 
-# Of so many customers there is something of each kind to be found; of the others, rows that look the same.
+# These customers have something of each kind to find; the others have rows that look the same.
 hands_found=2000
 
 measure_hands() {

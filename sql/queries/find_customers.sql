@@ -1,4 +1,4 @@
--- Customers whose id begins in one way, in the order of the ids' bytes: of each environment so many.
+-- Customers whose id begins in one way, in the order of the ids' bytes. Parameter 5 limits each environment.
 -- 1 project, 2 environments, 3 how it begins, 4 what comes after all that begin so, 5 how many
 select c.customer, c.environment
 from unnest($2::text[]) as wanted (environment)

@@ -1,5 +1,5 @@
 -- Grants of a project, the newest first. Of one that waits nothing but its customer's events tells when it is active.
--- So many are looked at and no more; where there may be others, the last one of them comes behind those that fit.
+-- Parameter 12 bounds how many are read. Where there may be others, the last one read comes after the fitting ones.
 -- 1 project, 2 environment, 3 given at and 4 id before which, 5 given by, 6 entitlement, 7 words of the reason,
 -- 8 given from, 9 given before, 10 active at, 11 how many, 12 how many are looked at
 with looked as materialized (

@@ -103,7 +103,7 @@ package struct FoundLead: Hashable, Sendable {
     /// What has that name: for a line item its transaction.
     package let id: String
     package let environment: Environment
-    /// Reserved where nobody claimed the purchase.
+    /// Reserved while no customer has claimed the purchase.
     package let customer: CustomerID
     package var purchase: PurchaseID?
     /// Of an event: its version.

@@ -5,7 +5,7 @@ import Postgres
 import SQL
 
 extension Ledger {
-    /// Where rows of a project say that the words lead, up to so many of each kind and one more: one round trip.
+    /// Where rows of a project say that the words lead: `limit` of each kind and one more, in one round trip.
     package func leads(
         _ words: FindWords, in project: ProjectID, _ environments: [Environment], limit: Int
     ) throws(Fault) -> FoundLeads {

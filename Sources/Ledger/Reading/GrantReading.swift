@@ -29,7 +29,7 @@ extension Ledger {
 }
 
 extension Statement {
-    /// The call that lists grants which fit, and looks at so many.
+    /// The call that lists the grants that fit, among the `look` newest.
     static func listing(
         _ filter: GrantFilter, of project: ProjectID, _ environment: Environment,
         after last: GrantPlace? = nil, limit: Int, look: Int
