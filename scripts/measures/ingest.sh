@@ -65,11 +65,16 @@ mint_evidence() {
     say "minting $1 transactions and as many notifications"
     "$programs/deed-bench" mint --folder "$folder" --count "$@" || fail "nothing was minted"
     mv "$folder/root.pem" "$folder/roots/"
+    set_up_shop
+    used_transactions=0 used_notifications=0
+}
+
+# The app and the catalog of what was minted.
+set_up_shop() {
     "$programs/deed" app set --bundle-id com.example.app --sandbox-access none >/dev/null ||
         fail "the app was not set"
     printf '{"products":[{"id":"com.example.pro.month","kind":"auto_renewable","entitlements":["pro"]}]}' >"$scratch/catalog.json"
     "$programs/deed" catalog apply "$scratch/catalog.json" >/dev/null || fail "the catalog was not applied"
-    used_transactions=0 used_notifications=0
 }
 
 # Starts a server that believes what was minted; sets $url.

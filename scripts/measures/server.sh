@@ -5,11 +5,16 @@
 prepare_server() {
     DEED_DATABASE_URL=$(database_url deed)
     export DEED_DATABASE_URL DEED_DATA_DIR="$scratch/deed"
+    set_up_database
+    start_server
+}
+
+# Sets $admin_key.
+set_up_database() {
     "$programs/deed" migrate >/dev/null
     "$programs/deed" project create default >/dev/null
     admin_key=$("$programs/deed" key create --role admin --json | sed -n 's/.*"key":"\([^"]*\)".*/\1/p')
     [ -n "$admin_key" ] || fail "no key was made"
-    start_server
 }
 
 # Starts `deed serve`; sets $server, $port, and $ready_ms, the time to the first 200 of /readyz.
