@@ -102,6 +102,12 @@ let package = Package(
             dependencies: ["Core", "Crypto", "Evidence", "JSON", "Outbound", "StoreAccess"],
             swiftSettings: safe),
         .target(
+            name: "Delivery",
+            dependencies: [
+                "Core", "Crypto", "Feed", "JSON", "Outbound", "Telemetry", "Threading",
+            ],
+            swiftSettings: safe),
+        .target(
             name: "Jobs",
             dependencies: [
                 "Core", "JSON", "Ledger", "Postgres", "PrivatePostgres", "Service", "Telemetry",
@@ -111,8 +117,9 @@ let package = Package(
         .target(
             name: "Assembly",
             dependencies: [
-                "API", "Answers", "AppStore", "Core", "Crypto", "Evidence", "Feed", "Following",
-                "HTTPServer", "JSON", "Jobs", "Ledger", "Outbound", "Postgres", "PrivatePostgres",
+                "API", "Answers", "AppStore", "Core", "Crypto", "Delivery", "Evidence", "Feed",
+                "Following", "HTTPServer", "JSON", "Jobs", "Ledger", "Outbound", "Postgres",
+                "PrivatePostgres",
                 "Service", "StoreAccess", "Telemetry", "Threading",
             ],
             swiftSettings: common),
@@ -120,7 +127,8 @@ let package = Package(
             name: "deed",
             dependencies: [
                 "API", "Assembly", "Auditing", "CatalogFile", "Commands", "Core", "Crypto",
-                "Evidence", "Feed", "HTTPServer", "JSON", "Ledger", "Outbound", "Postgres",
+                "Delivery", "Evidence", "Feed", "HTTPServer", "JSON", "Ledger", "Outbound",
+                "Postgres",
                 "Machine", "PrivatePostgres", "Service", "StoreAccess", "Telemetry", "Threading",
             ],
             swiftSettings: common, linkerSettings: allocator),
@@ -239,7 +247,7 @@ let package = Package(
                 "Ledger", "Machine", "Minting", "Outbound", "Postgres", "SQL", "Service",
                 "Telemetry", "TestSupport", "Threading",
             ],
-            exclude: ["Fixtures"], swiftSettings: common),
+            exclude: ["Fixtures", "webhook_receivers.py"], swiftSettings: common),
         .testTarget(
             name: "PracticeTests",
             dependencies: [
@@ -262,6 +270,9 @@ let package = Package(
                 "Minting", "Outbound", "Practice", "Service", "StoreAccess", "Telemetry",
                 "TestSupport", "Threading",
             ],
+            swiftSettings: common),
+        .testTarget(
+            name: "DeliveryTests", dependencies: ["Core", "Delivery", "Feed", "JSON"],
             swiftSettings: common),
         .testTarget(
             name: "OutboundTests",

@@ -85,7 +85,7 @@ demo_start() {
     "$practice" roots --data-dir "$demo/practice" >/dev/null
 
     say "starting Deed on $listen, and the practice store"
-    "$deed" serve --extra-roots "$demo/practice/roots" 2>"$demo/serve.log" &
+    "$deed" serve --webhook-allow 127.0.0.1,::1 --extra-roots "$demo/practice/roots" 2>"$demo/serve.log" &
     server=$!
     demo_await "$demo/serve.log" '"event":"ready"' "$server" Deed
     "$practice" serve --data-dir "$demo/practice" --listen 127.0.0.1:0 --pace "$pace" --seed 1 \

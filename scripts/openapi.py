@@ -21,7 +21,7 @@ import pathlib
 FOLDER = pathlib.Path(__file__).resolve().parent.parent / "Sources/COpenAPI"
 METHODS = ["get", "post", "put", "patch", "delete"]
 COMPONENTS = ["parameters", "headers", "responses", "schemas"]
-PART = ["order", "tag", "description", "calls", *COMPONENTS]
+PART = ["order", "tag", "description", "calls", "webhooks", *COMPONENTS]
 SHARED = ["openapi", "info", "servers", "securitySchemes", "kinds", "answers", *COMPONENTS]
 KIND = ["about", "x-body-limit", "security", "parameters", "responses"]
 # In the order in which they stand in the description.
@@ -82,6 +82,7 @@ class Document:
         paths = self.paths()
         self.document = {
             **{name: shared[name] for name in ["openapi", "info", "servers"]}, "tags": self.tags(), "paths": paths,
+            "webhooks": self.webhooks(),
             "components": {"securitySchemes": shared["securitySchemes"], **self.components()}}
         self.expect_use()
 
@@ -128,6 +129,11 @@ class Document:
                     raise Wrong(f"{file}: {name} is not a method and a path, as in GET /v1/products.")
                 paths.setdefault(path, {})[method.lower()] = self.call(file, name, part["tag"], call)
         return paths
+
+    def webhooks(self):
+        """What Deed itself sends, written out in full."""
+        return {name: self.refs(f"{file}: {name}", value)
+                for file, part in self.parts for name, value in part.get("webhooks", {}).items()}
 
     def call(self, file, name, tag, call):
         where = f"{file}: {name}"
@@ -189,7 +195,7 @@ class Document:
 
     def expect_use(self):
         """Every part of `components` is one that a call leads to."""
-        used, rest = set(), [self.document["paths"]]
+        used, rest = set(), [self.document["paths"], self.document["webhooks"]]
         while rest:
             value = rest.pop()
             rest.extend(value.values() if isinstance(value, dict) else value if isinstance(value, list) else [])

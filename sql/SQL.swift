@@ -12,6 +12,8 @@ package struct Migration: Sendable {
             number: 1, name: "0001_baseline", script: Script(embedded: File._001_baseline_sql)),
         Migration(number: 2, name: "0002_hands", script: Script(embedded: File._002_hands_sql)),
         Migration(number: 3, name: "0003_find", script: Script(embedded: File._003_find_sql)),
+        Migration(
+            number: 4, name: "0004_webhooks", script: Script(embedded: File._004_webhooks_sql)),
     ]
 }
 
@@ -142,6 +144,18 @@ extension Statement {
     package static let changeIntake = Statement(embedded: File.change_intake_sql)
     package static let countIntake = Statement(embedded: File.count_intake_sql)
     package static let cleanIntake = Statement(embedded: File.clean_intake_sql)
+
+    // Webhooks.
+    package static let findWebhookSecrets = Statement(embedded: File.find_webhook_secrets_sql)
+    package static let putWebhookSecrets = Statement(embedded: File.put_webhook_secrets_sql)
+    package static let forgetWebhook = Statement(embedded: File.forget_webhook_sql)
+    package static let findWebhookPlaces = Statement(embedded: File.find_webhook_places_sql)
+    package static let listWebhookWaiting = Statement(embedded: File.list_webhook_waiting_sql)
+    package static let listWebhookAttempts = Statement(embedded: File.list_webhook_attempts_sql)
+    package static let addWebhookReplay = Statement(embedded: File.add_webhook_replay_sql)
+    package static let listWebhookReplays = Statement(embedded: File.list_webhook_replays_sql)
+    package static let keepWebhook = Statement(embedded: File.keep_webhook_sql)
+    package static let readLaterEvents = Statement(embedded: File.read_later_events_sql)
 
     // What is asked of stores, and with what.
     package static let findCredentials = Statement(embedded: File.find_credentials_sql)

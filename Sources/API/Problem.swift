@@ -297,7 +297,8 @@ extension Refusal {
         case .testClockGoesForward: 409
         case .testClockOutOfRange: 400
         case .reconciliationRunning: 409
-        case .reconciliationUnknown: 404
+        case .reconciliationUnknown, .webhookUnknown, .feedEventUnknown: 404
+        case .tooManyWebhooks, .tooManyReplays, .webhookLocked: 409
         }
     }
 }

@@ -8,6 +8,7 @@ extension Surface {
         _ useCases: UseCases, _ reads: CustomerReads, _ submissions: Submissions, _ feed: Feed,
         _ keys: KeyRing, _ operations: Operations
     ) -> Surface {
+        let webhooks = useCases.webhooks.map { WebhookRoutes(webhooks: $0).routes } ?? []
         let keeper = TermsKeeper(customers: useCases.customers)
         return Surface(
             prefix: "/v1",
@@ -37,6 +38,7 @@ extension Surface {
                 + SubmissionRoutes(submissions, operations.metrics).routes
                 + IntakeRoutes(intake: submissions.intake).routes
                 + ReconciliationRoutes(reconciliations: useCases.reconciliations).routes
+                + webhooks
                 + ClockRoutes(clock: operations.testClock).routes)
     }
 }

@@ -15,6 +15,7 @@ package struct Parts: Sendable {
     package let reads: CustomerReads
     package let answers: AnswerCache
     package let feed: Feed
+    package let webhooks: WebhookRing
 
     package init(
         _ settings: LedgerSettings, _ outside: Outside, answerBytes: Int,
@@ -29,6 +30,10 @@ package struct Parts: Sendable {
             live.useCases.customers, cache: answers, staleMilliseconds: staleMilliseconds)
         reads.publish(to: outside.metrics)
         feed = Feed(live.feed)
+        let ledger = live.ledger
+        webhooks = WebhookRing(ledger) { () throws(Fault) in
+            Set(try ledger.webhookSecrets().map(\.name.project))
+        }
         live.ledger.follow(with: feed.follower)
         feed.publish(to: outside.metrics)
         let unknown = UnknownProducts(

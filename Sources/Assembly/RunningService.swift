@@ -1,5 +1,6 @@
 import API
 import Core
+import Delivery
 import Feed
 import Following
 import Glibc
@@ -20,6 +21,7 @@ package struct RunningService: Sendable {
     private let servers: Servers
     private let runner: Runner
     private let foreignClock: ForeignClock
+    private let bell = WebhookBell()
     private let isStopping: Monitor<Bool>
     private let log: Log
 
@@ -40,7 +42,7 @@ package struct RunningService: Sendable {
             ledger, over: database.serviceConnection, postgres: database.privatePostgres,
             foreignClock: testClock == nil ? foreignClock : nil, log: log)
         runner = parts.runner(
-            of: [watch.job, .remembering(ledger)]
+            of: [watch.job, .remembering(ledger), parts.live.webhooks.job(parts.webhooks, bell)]
                 + [testClock?.job, settings.nightly(parts, log)].compactMap(\.self),
             outside)
         isStopping = Monitor(false)
@@ -81,10 +83,16 @@ package struct RunningService: Sendable {
         clock?.attend { [runner] in runner.catchUp(within: $0) }
         watch.whenBack { [runner] in runner.hurry() }
         let hurry = { @Sendable [runner] in
-            for job in ["keys", "apps", "requested"] { runner.hurry(job) }
+            for job in ["keys", "apps", "requested", "webhooks"] { runner.hurry(job) }
         }
         parts.live.ledger.follow(
-            with: MemoryReader(Interest(), begin: hurry) { events in
+            with: MemoryReader(
+                Interest(),
+                begin: { [bell] in
+                    hurry(); bell.ring()
+                }
+            ) { [bell] events in
+                bell.ring(Set(events.map(\.stream.project)))
                 if events.contains(where: \.stream.isOfProject) { hurry() }
             })
         // Before the service reports that it is up.
@@ -114,6 +122,7 @@ package struct RunningService: Sendable {
         if !unfinished.isEmpty {
             log.warning("jobs_incomplete", ["jobs": .array(unfinished.map(JSON.string))])
         }
+        parts.live.webhooks.close()
         parts.live.ledger.close()
         log.info("stopped")
     }

@@ -68,6 +68,12 @@ package enum Refusal: Error, Hashable, Sendable {
     case testClockOutOfRange
     case reconciliationRunning
     case reconciliationUnknown(ReconciliationID)
+    case webhookUnknown(WebhookID)
+    case tooManyWebhooks(limit: Int)
+    case tooManyReplays(limit: Int)
+    /// With the reason why the installation's key cannot open or keep what it seals.
+    case webhookLocked(String)
+    case feedEventUnknown(String)
 
     /// The stable code of this refusal.
     package var code: String {
@@ -134,6 +140,11 @@ package enum Refusal: Error, Hashable, Sendable {
         case .testClockOutOfRange: "test_clock_out_of_range"
         case .reconciliationRunning: "reconciliation_running"
         case .reconciliationUnknown: "reconciliation_unknown"
+        case .webhookUnknown: "webhook_unknown"
+        case .tooManyWebhooks: "too_many_webhooks"
+        case .tooManyReplays: "too_many_replays"
+        case .webhookLocked: "webhook_locked"
+        case .feedEventUnknown: "event_unknown"
         }
     }
 
@@ -283,6 +294,17 @@ package enum Refusal: Error, Hashable, Sendable {
             "Another reconciliation of this database is running; wait until it ends."
         case .reconciliationUnknown(let id):
             "There is no reconciliation \(id); see: deed reconcile list"
+        case .webhookUnknown(let id):
+            "The project has no webhook \"\(id)\"; see: deed webhook list"
+        case .tooManyWebhooks(let limit):
+            "The project has \(limit) webhooks, which is the limit; remove one first."
+        case .tooManyReplays(let limit):
+            "The webhook has \(limit) replays under way, which is the limit; wait for one to end."
+        case .webhookLocked(let reason):
+            "The webhook's secrets cannot be opened or kept: \(reason)."
+        case .feedEventUnknown(let id):
+            "The feed has no event \"\(id)\" in the webhook's environment; copy its id from the feed or "
+                + "from a delivery."
         }
     }
 }

@@ -51,3 +51,43 @@ package final class SigningKey: @unchecked Sendable {
         return raw
     }
 }
+
+/// Owns a private key on the curve of Ed25519.
+///
+/// `@unchecked Sendable`: the key never changes after `init`, and each signature has its own context.
+package final class Ed25519Key: @unchecked Sendable {
+    package static let seedCount = 32
+    private let handle: OpaquePointer
+
+    /// `nil` unless there are exactly 32 bytes.
+    package init?(seed: [UInt8]) {
+        guard seed.count == Ed25519Key.seedCount,
+            let key = EVP_PKEY_new_raw_private_key(EVP_PKEY_ED25519, nil, seed, seed.count)
+        else { return nil }
+        handle = key
+    }
+
+    deinit { EVP_PKEY_free(handle) }
+
+    /// The 32 bytes with which others verify.
+    package var publicKey: [UInt8] {
+        var count = 32
+        var bytes = [UInt8](repeating: 0, count: count)
+        if EVP_PKEY_get_raw_public_key(handle, &bytes, &count) != 1 {
+            preconditionFailure("OpenSSL gives no public key")
+        }
+        return bytes
+    }
+
+    /// The 64 bytes of the signature.
+    package func sign(_ message: [UInt8]) -> [UInt8] {
+        let context = EVP_MD_CTX_new()
+        defer { EVP_MD_CTX_free(context) }
+        var count = 64
+        var signature = [UInt8](repeating: 0, count: count)
+        guard EVP_DigestSignInit(context, nil, nil, nil, handle) == 1,
+            EVP_DigestSign(context, &signature, &count, message, message.count) == 1
+        else { preconditionFailure("OpenSSL does not sign") }
+        return signature
+    }
+}

@@ -4,8 +4,8 @@ import Synchronization
 
 /// Finds out what events changed: each customer is folded once, from what is remembered or from the beginning.
 final class AccessTeller {
-    private let log: any FeedLog
-    private let memory: ToldMemory
+    let log: any FeedLog
+    let memory: ToldMemory
     private let id: ProjectID
     private var project: ProjectState?
     /// Catalogs that the project's state remembers no more.
@@ -74,7 +74,7 @@ final class AccessTeller {
         return missing
     }
 
-    private func recall(
+    func recall(
         _ parts: [PartlyTold]
     ) throws(Fault) -> [Stream: Result<ToldAccess, Fault>] {
         var told: [Stream: Result<ToldAccess, Fault>] = [:]
@@ -97,7 +97,7 @@ final class AccessTeller {
         return told
     }
 
-    private func catalog(_ wanted: WantedCatalog) throws(Fault) -> Catalog {
+    func catalog(_ wanted: WantedCatalog) throws(Fault) -> Catalog {
         if wanted == .version(0) { return Catalog() }
         if project.map({ $0.catalogVersion < wanted.newest }) ?? true {
             project = try log.project(id)

@@ -9,6 +9,8 @@ package protocol FeedLog: LogPlaces {
     /// Takes in each customer's further events, through a version. An unreadable customer has a fault in
     /// that place.
     func recall(_ told: [PartlyTold]) throws(Fault) -> [Result<ToldAccess, Fault>]
+    /// The first events of each customer that are wanted, with their content.
+    func later(_ wanted: [LaterEvents], limit: Int) throws(Fault) -> [[LoggedEvent]]
     /// The wanted catalog and some that follow on it, out of all that the project ever had.
     func editions(of project: ProjectID, from wanted: WantedCatalog) throws(Fault)
         -> [CatalogEdition]

@@ -9,6 +9,8 @@ package struct FeedQuestion: Hashable, Sendable {
         /// With the first event that was recorded then or later.
         case since(Instant)
         case cursor(FeedCursor)
+        /// Behind the last position of each shard, by the shard's number.
+        case place([Int64])
     }
     package static let limits: ClosedRange<Int64> = 1...1000
 

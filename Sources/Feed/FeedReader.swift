@@ -8,15 +8,20 @@ package final class FeedReader: Sendable {
     /// instance that never saw the lost events gives cursors until the loss is accepted.
     private static let restartMargin: Int64 = 1_800_000
 
-    private let log: any FeedLog
+    let log: any FeedLog
     private let now: @Sendable () -> Instant
     private let memory: ToldMemory
+    /// Customers as they were before what is asked for again.
+    let waiters: ToldMemory
     private let losses = Mutex<[ProjectID: AcceptedLosses]>([:])
 
-    package init(_ log: some FeedLog, now: @escaping @Sendable () -> Instant) {
+    package init(
+        _ log: some FeedLog, now: @escaping @Sendable () -> Instant, bytes: Int = 32 << 20
+    ) {
         self.log = log
         self.now = now
-        memory = ToldMemory(bytes: 32 << 20)
+        memory = ToldMemory(bytes: bytes)
+        waiters = ToldMemory(bytes: bytes)
     }
 
     package func page(_ question: FeedQuestion) throws(FeedError) -> FeedPage {
@@ -37,6 +42,18 @@ package final class FeedReader: Sendable {
             course.place, marks: marks, turn: course.turn, givenAt: now(), origin: origin,
             losses: losses)
         return FeedPage(items: course.sortedItems, next: next, heads: course.heads)
+    }
+
+    /// Where a reader begins who asks that.
+    package func cursor(of question: FeedQuestion) throws(FeedError) -> FeedCursor {
+        try rethrowing(as: FeedError.fault) { () throws(Fault) in
+            let course = try begin(question)
+            let project = try log.project(question.project)
+            return FeedCursor(
+                course.place, marks: try marks(of: course.place), turn: 0, givenAt: now(),
+                origin: project.createdAt ?? Instant(milliseconds: 0),
+                losses: AcceptedLosses(project.acceptances))
+        }
     }
 
     private func marks(of place: [Int64]) throws(Fault) -> PlaceMarks {
@@ -63,7 +80,7 @@ package final class FeedReader: Sendable {
         let project = try rethrowing(as: FeedError.fault, log.project(question.project))
         // What was told may rest on what was lost.
         if isNews(AcceptedLosses(project.acceptances), of: question.project) {
-            memory.forget()
+            forget()
             return try self.course(of: question)
         }
         return (course, project)
@@ -80,6 +97,7 @@ package final class FeedReader: Sendable {
             place = heads ?? place
         case .since(let instant): place = try log.places(before: instant)
         case .cursor(let cursor): (place, turn) = (cursor.place, cursor.turn)
+        case .place(let known): place = known
         }
         return PageCourse(question, at: place, turn: turn, heads: heads)
     }
@@ -105,5 +123,8 @@ package final class FeedReader: Sendable {
     }
 
     /// Forgets what was told: the log may be another one.
-    package func forget() { memory.forget() }
+    package func forget() {
+        memory.forget()
+        waiters.forget()
+    }
 }

@@ -130,12 +130,7 @@ struct PageCourse {
             return
         }
         bytes += content.payload.utf8.count + FeedItem.changeSize * access.changes.count
-        items.append(
-            FeedItem(
-                stream: event.stream, position: event.position, version: event.version,
-                type: event.type, record: content.record, payload: content.payload,
-                mark: hex(content.chain.prefix(4)), access: access.changes,
-                isAccessUnknown: access.isUnknown))
+        if let item = FeedItem(event, access) { items.append(item) }
     }
 
     /// The items, those recorded first before others; in each shard they stand as they are.
@@ -167,10 +162,4 @@ struct AccessTold {
 
     static let none = AccessTold(changes: [], isUnknown: false)
     static let unknown = AccessTold(changes: [], isUnknown: true)
-}
-
-private func hex(_ bytes: some Sequence<UInt8>) -> String {
-    let digits = Array("0123456789abcdef".utf8)
-    return String(
-        decoding: bytes.flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)]] }, as: UTF8.self)
 }

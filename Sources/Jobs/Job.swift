@@ -11,6 +11,8 @@ package struct Job: Sendable {
         case asScheduled
         /// At that instant of Deed's clock, if it comes before the scheduled time.
         case at(Instant)
+        /// At the scheduled time, and until then these run too: those that it has not named again end.
+        case keeping([Job])
     }
 
     let name: String

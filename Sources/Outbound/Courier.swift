@@ -39,7 +39,11 @@ package final class Courier: Sendable {
     /// any.
     nonisolated(unsafe) private let pool: UnsafeMutableRawPointer
 
-    package init(_ limits: Limits = Limits(), caFile: String? = nil) throws(OutboundError) {
+    /// With `rules` it reaches only the addresses that they allow, and trusts the CA file besides the system's
+    /// certificates.
+    package init(
+        _ limits: Limits = Limits(), caFile: String? = nil, rules: AddressRules? = nil
+    ) throws(OutboundError) {
         guard CurlLibrary.isReady, let pool = curl_multi_init() else {
             throw .unreachable(detail: "the HTTP library did not start")
         }
@@ -47,7 +51,8 @@ package final class Courier: Sendable {
         self.limits = limits
         http_set_pool_number(pool, CURLMOPT_PIPELINING, Int(CURLPIPE_MULTIPLEX))
         http_set_pool_number(pool, CURLMOPT_MAXCONNECTS, limits.idleConnections)
-        let trust = Trust(caFile: caFile)
+        let trust = Trust(
+            caFile: caFile, addsToSystem: caFile != nil && rules != nil, rules: rules)
         startThread("courier") { [self] in
             var round = Round(pool: self.pool, trust: trust)
             run(&round)
@@ -120,7 +125,9 @@ package final class Courier: Sendable {
                 if parcel.deadline <= now {
                     overdue.append(parcel)
                     state.count -= 1
-                } else if state.underWay[lane, default: 0] < limits.perLane {
+                } else if state.underWay[lane, default: 0]
+                    < parcel.request.places ?? limits.perLane
+                {
                     state.underWay[lane, default: 0] += 1
                     admitted.append(parcel)
                 } else {

@@ -13,6 +13,8 @@ package struct OutboundRequest: Sendable {
     package var firstByteMilliseconds = 10_000
     /// Requests of one lane share a courier's places for it.
     package var lane = ""
+    /// How many places that lane has, where it is not the courier's usual number.
+    package var places: Int?
     /// The largest reply body that is read.
     package var replyLimit = 16 << 20
 
@@ -70,6 +72,8 @@ package enum OutboundError: Error, Equatable, CustomStringConvertible {
     case timedOut(milliseconds: Int)
     case replyTooLarge(limit: Int)
     case brokenOff(detail: String)
+    /// Nothing was sent: requests of this kind may not reach the address.
+    case forbidden(address: String)
     /// The sender is shutting down.
     case cancelled
     case overloaded(limit: Int)
@@ -88,6 +92,8 @@ package enum OutboundError: Error, Equatable, CustomStringConvertible {
             "the answer is larger than \(limit) bytes; ask for less at once"
         case .brokenOff(let detail):
             "the exchange broke off: \(detail); try again"
+        case .forbidden(let address):
+            "\(address) is no address of the internet; the operator can open it with --webhook-allow"
         case .cancelled: "the request was given up because Deed is stopping; send it again"
         case .overloaded(let limit):
             "\(limit) requests to other servers are under way already; try again later"

@@ -9,6 +9,10 @@ struct Trust: Sendable {
     var unixSocket: String?
     /// For a `caFile` with the server's own certificate.
     var acceptsAnyName = false
+    /// Certificates to trust besides the system's, which lie in a folder.
+    var addsToSystem = false
+    /// Which addresses may be connected to; `nil`: all.
+    var rules: AddressRules?
 }
 
 /// One exchange on a curl handle: the request, and the answer so far. It lives at least as long as curl
@@ -25,6 +29,8 @@ final class Transfer {
     private var headBytes = 0
     private var content: [UInt8] = []
     private var isTooLarge = false
+    private let rules: AddressRules?
+    private var refused: NetworkAddress?
     /// Whether any part of the answer has come.
     private(set) var hasBegun = false
 
@@ -34,6 +40,7 @@ final class Transfer {
     ) throws(OutboundError) {
         self.request = request
         self.curl = curl
+        rules = trust.rules
         body = .allocate(capacity: max(request.body.count, 1))
         _ = body.initialize(fromContentsOf: request.body)
         errorText = .allocate(capacity: Int(CURL_ERROR_SIZE))
@@ -69,6 +76,7 @@ final class Transfer {
             (CURLOPT_PROXY, ""), (CURLOPT_PROTOCOLS_STR, "http,https"), (CURLOPT_URL, request.url),
         ]
         if let caFile = trust.caFile { texts.append((CURLOPT_CAINFO, caFile)) }
+        if trust.addsToSystem { texts.append((CURLOPT_CAPATH, "/etc/ssl/certs")) }
         if let path = trust.unixSocket { texts.append((CURLOPT_UNIX_SOCKET_PATH, path)) }
         return numbers.allSatisfy { http_set_number(curl, $0.0, $0.1) == CURLE_OK }
             && texts.allSatisfy { http_set_text(curl, $0.0, $0.1) == CURLE_OK }
@@ -93,6 +101,18 @@ final class Transfer {
             && http_set_receiver(curl, CURLOPT_WRITEFUNCTION, bodyReceived) == CURLE_OK
             && http_set_pointer(curl, CURLOPT_HEADERDATA, me) == CURLE_OK
             && http_set_pointer(curl, CURLOPT_WRITEDATA, me) == CURLE_OK
+            && (rules == nil
+                || http_set_opener(curl, socketWanted) == CURLE_OK
+                    && http_set_pointer(curl, CURLOPT_OPENSOCKETDATA, me) == CURLE_OK)
+    }
+
+    /// Whether a socket may be opened for the address that curl is about to connect to.
+    fileprivate func mayConnect(to address: UnsafePointer<curl_sockaddr>) -> Bool {
+        guard let rules else { return true }
+        guard let address = NetworkAddress(at: address) else { return false }
+        if rules.allow(address) { return true }
+        refused = address
+        return false
     }
 
     /// The result, once curl is done with it.
@@ -107,6 +127,7 @@ final class Transfer {
 
     private func error(_ code: CURLcode) -> OutboundError {
         if isTooLarge { return .replyTooLarge(limit: request.replyLimit) }
+        if let refused { return .forbidden(address: refused.description) }
         let words = String(cString: errorText)
         let detail = words.isEmpty ? String(cString: curl_easy_strerror(code)) : words
         return switch code {
@@ -164,6 +185,15 @@ private func bodyReceived(
     let received = UnsafeRawBufferPointer(start: bytes, count: size * count)
     let isTaken = Unmanaged<Transfer>.fromOpaque(target).takeUnretainedValue().take(received)
     return isTaken ? size * count : 0
+}
+
+private func socketWanted(
+    target: UnsafeMutableRawPointer?, purpose: curlsocktype,
+    address: UnsafeMutablePointer<curl_sockaddr>?
+) -> curl_socket_t {
+    guard let target, let address else { return CURL_SOCKET_BAD }
+    let transfer = Unmanaged<Transfer>.fromOpaque(target).takeUnretainedValue()
+    return transfer.mayConnect(to: address) ? http_open_socket(address) : CURL_SOCKET_BAD
 }
 
 /// Initializes the library for the process, once.

@@ -34,7 +34,7 @@ package final class Postman: Sendable {
             case .unreachable: "NO_RESPONSE"
             case .replyTooLarge: "INVALID_RESPONSE"
             case .brokenOff: "PREMATURE_CLOSE"
-            case .cancelled, .overloaded: "OTHER"
+            case .forbidden, .cancelled, .overloaded: "OTHER"
             case .malformedRequest: "OTHER"
             }
         }

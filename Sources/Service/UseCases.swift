@@ -17,6 +17,8 @@ package struct UseCases: Sendable {
     package let catalogs: Catalogs
     package let acceptance: LogAcceptance
     package let reconciliations: Reconciliations
+    /// Only where requests can be sent.
+    package var webhooks: Webhooks?
 
     package init(_ ports: Ports) {
         let (ledger, directory, secrets, now) = (

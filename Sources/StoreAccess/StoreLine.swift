@@ -39,7 +39,7 @@ extension StoreLine {
                 throw .unreadable("it is larger than \(limit) bytes")
             case .malformedRequest:
                 throw .fault(.broken("A request to the store could not be sent as intended."))
-            case .unreachable, .timedOut, .brokenOff, .cancelled, .overloaded:
+            case .unreachable, .timedOut, .brokenOff, .forbidden, .cancelled, .overloaded:
                 throw .unavailable(error.description)
             }
         }

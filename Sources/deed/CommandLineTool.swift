@@ -18,7 +18,7 @@ enum CommandLineTool {
         + unclaimedCommands + refundCommands + [findCommand] + customerCommands + [eventsCommand]
         + intakeCommands
         + storeCommands
-        + storeChangeCommands + secretCommands + reconcileCommands + [
+        + storeChangeCommands + webhookCommands + secretCommands + reconcileCommands + [
             submitCommand, verifyCommand, auditCommand, checkpointCommand, acceptLogCommand,
         ]
 

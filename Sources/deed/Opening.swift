@@ -95,6 +95,7 @@ extension Invocation {
             var outside = Outside(
                 verifier: Verifier(extraRoots: try extraRoots()), keys: secretKeyFile.ring)
             outside.takesProduction = !has("test-clock")
+            outside.webhooks = try webhookSettings()
             let live = Live(database.modestSettings(clock: clock), outside)
             defer {
                 live.store.close()

@@ -29,6 +29,7 @@ struct ArrowTests {
         "Outbound": ["CCurl", "Threading"],
         "StoreAccess": ["Core", "Crypto", "JSON", "Outbound"],
         "AppStore": ["Core", "Crypto", "Evidence", "JSON", "Outbound", "StoreAccess"],
+        "Delivery": ["Core", "Crypto", "Feed", "JSON", "Outbound", "Telemetry", "Threading"],
         "OpenAPI": ["COpenAPI"],
         "API": [
             "Answers", "CatalogFile", "Core", "Feed", "HTTPServer", "JSON", "OpenAPI", "Service",
@@ -39,14 +40,16 @@ struct ArrowTests {
             "Threading",
         ],
         "Assembly": [
-            "API", "Answers", "AppStore", "Core", "Crypto", "Evidence", "Feed", "Following",
+            "API", "Answers", "AppStore", "Core", "Crypto", "Delivery", "Evidence", "Feed",
+            "Following",
             "HTTPServer", "JSON", "Jobs", "Ledger", "Outbound", "Postgres", "PrivatePostgres",
             "Service",
             "StoreAccess",
             "Telemetry", "Threading",
         ],
         "deed": [
-            "API", "Assembly", "Auditing", "CatalogFile", "Commands", "Core", "Crypto", "Evidence",
+            "API", "Assembly", "Auditing", "CatalogFile", "Commands", "Core", "Crypto", "Delivery",
+            "Evidence",
             "Feed", "HTTPServer", "JSON", "Ledger", "Machine", "Outbound", "Postgres",
             "PrivatePostgres",
             "Service", "StoreAccess", "Telemetry", "Threading",

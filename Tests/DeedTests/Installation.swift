@@ -108,7 +108,7 @@ final class Installation: Sendable {
         return (try serve(options), key)
     }
 
-    private func serve(
+    func serve(
         _ options: [String], port: UInt16 = 0, _ variables: [String: String] = [:]
     ) throws -> RunningService {
         let arguments = ["serve", "--listen", "127.0.0.1:\(port)"] + options

@@ -110,7 +110,12 @@ struct Names {
     /// What chance chose.
     private static let chance = [
         ("command:[0-9a-z]+", "command:{chance}"), ("[0-9a-f]{64}(/[0-9a-z]+)?", "{digest}"),
-        ("\\b(g|i|k|o)_[0-9a-z]{15,}", "$1_{chance}"),
+        ("\\b(g|i|k|o|wh|rp)_[0-9a-z]{15,}", "$1_{chance}"),
+        ("\\b(whsec|whpk)_[A-Za-z0-9+/=]{44}", "$1_{chance}"),
+        // How far a webhook has come, and how long its receiver took.
+        (#""lag":[0-9]+"#, #""lag":{soon}"#), ("   lag [0-9]+ ", "   lag {soon} "),
+        (#""message":"test-[0-9a-v]+""#, #""message":"test-{chance}""#),
+        (#""milliseconds":[0-9]+"#, #""milliseconds":{soon}"#),
         ("deed_(reader|backend|admin)_[0-9a-z]{30,}", "deed_$1_{chance}"),
         // A cursor of the feed knows the chains at its place, and these depend on chance.
         (#"\bB[A-Za-z0-9_-]{80,}"#, "{place}"),

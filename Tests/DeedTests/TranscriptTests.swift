@@ -83,7 +83,8 @@ extension ProgramTests {
             "too_many_tokens", "too_many_unclaimed", "purchase_changed_meanwhile",
             "test_clock_missing", "account_shared", "credentials_invalid", "credentials_locked",
             "real_store_refused", "store_on_this_machine",
-            "reconciliation_running", "cursor_lost", "internal",
+            "reconciliation_running", "cursor_lost", "internal", "too_many_webhooks",
+            "too_many_replays", "webhook_locked",
         ]
 
         /// Those that the page of errors lists.

@@ -273,6 +273,18 @@ struct EventCodingTests {
         ("log.accepted", 1, #"{"acceptance":"ac_1","reason":"restored","ticket":"T-1"}"#),
         ("log.accepted", 1, #"{"acceptance":"ac_1","reason":"restored"}"#),
         (
+            "webhook.set", 1,
+            #"{"webhook":"wh_1","environment":"sandbox","url":"https://example.com/","types":["#
+                + #""entitlement.*"],"format":"cloudevents","concurrency":4,"rate":5,"description":"#
+                + #""shop","headers":["X-Shop"],"paused":true,"key":2,"resumptions":1}"#
+        ),
+        (
+            "webhook.set", 1,
+            #"{"webhook":"wh_1","environment":"production","url":"https://example.com/","types":["#
+                + #""grant.given"],"format":"deed","concurrency":4,"key":1}"#
+        ),
+        ("webhook.removed", 1, #"{"webhook":"wh_1"}"#),
+        (
             "reconciliation.started", 1,
             #"{"reconciliation":"rc_1","steps":["boundaries","chain"]}"#
         ),

@@ -60,6 +60,11 @@ struct RightsTableTests {
         "history_rounds": ["rawde", "raw", "-", "-"],
         "notification_marks": ["rawde", "rawd", "-", "-"],
         "cursors": ["rawde", "rawd", "-", "-"],
+        "webhook_secrets": ["rawde", "rawd", "-", "-"],
+        "webhook_places": ["rawde", "rawd", "-", "-"],
+        "webhook_waiting": ["rawde", "rawd", "-", "-"],
+        "webhook_attempts": ["rawde", "rawd", "-", "-"],
+        "webhook_replays": ["rawde", "rawd", "-", "-"],
         "lost_ends": ["rawde", "rawd", "-", "-"],
 
         // What other programs read. One row of balances is one row of a table.

@@ -116,13 +116,7 @@ package final class ScratchDatabase: Sendable {
     package func number(_ text: String) throws -> Int64 { try queriedNumber(text, at: url) }
 
     /// The text that a statement of the test's own gives.
-    package func text(_ text: String) throws -> String {
-        var connection = try Connection.open(ConnectionSettings(url: url, role: nil))
-        let statement = Statement(embedded: Array(text.utf8))
-        var found = ""
-        try connection.run([statement()]) { _, rows in found = rows.text(0, 0) }
-        return found
-    }
+    package func text(_ text: String) throws -> String { try queriedText(text, at: url) }
 
     private static func run(_ text: String, on url: String, role: String? = nil) throws {
         var connection = try Connection.open(ConnectionSettings(url: url, role: role))
@@ -137,4 +131,13 @@ package func queriedNumber(_ text: String, at url: String) throws -> Int64 {
     var number: Int64 = 0
     try connection.run([statement()]) { _, rows in number = rows.int8(0, 0) }
     return number
+}
+
+/// The text that a statement of the test's own gives.
+package func queriedText(_ text: String, at url: String) throws -> String {
+    var connection = try Connection.open(ConnectionSettings(url: url, role: nil))
+    let statement = Statement(embedded: Array(text.utf8))
+    var found = ""
+    try connection.run([statement()]) { _, rows in found = rows.text(0, 0) }
+    return found
 }

@@ -104,6 +104,33 @@ def follow(query):
         query["wait"] = "1"
 
 
+def webhook(body, query):
+    """Addresses, types and headers cannot be made up."""
+    if body.get("url") is not None:
+        body["url"] = "https://example.com/deed"
+    if body.get("types") is not None:
+        body["types"] = ["entitlement.*", "grant.given"]
+    if body.get("headers") is not None:
+        body["headers"] = {"X-Shop": "x"}
+    if body.get("from") is not None:
+        body["from"] = "beginning"
+    if body.get("description") is not None:
+        body["description"] = "x"
+
+
+def example(body, query):
+    if body.get("type") is not None:
+        body["type"] = "grant.given"
+
+
+def replay(body, query):
+    """One event is one of the feed, so a time is taken."""
+    body.pop("event", None)
+    body["since"], body["until"] = "2020-01-01T00:00:00Z", "2030-01-01T00:00:00Z"
+    if body.get("types") is not None:
+        body["types"] = ["grant.*"]
+
+
 def one_place(body, query):
     """Members stand in the body or in the query."""
     for name in ("reason", "ticket", "order", "product", "lifetime", "allow_unknown"):
@@ -228,6 +255,7 @@ def steps(body, query):
 MENDING = {
     "openOrder": order, "revokeGrant": one_place, "giveGrant": bounds, "changeGrant": one_end, "setApp": listed, "changeSettings": limits,
     "spend": unknown, "adjust": unknown, "moveClock": one_way,
+    "createWebhook": webhook, "changeWebhook": webhook, "testWebhook": example, "replayWebhook": replay,
     "requestReconciliation": steps, "findAtStore": words,
     "replaceCatalog": catalog, "submitPurchases": some_evidence, "restorePurchases": some_evidence,
 }

@@ -26,8 +26,8 @@ extension FeedPage {
 }
 
 extension FeedItem {
-    /// One event, as JSON text in one line.
-    package func json(tellingAccess: Bool) -> [UInt8] {
+    /// One event, as JSON text in one line; for a message about one of its changes, with that one beside them.
+    package func json(tellingAccess: Bool, change: Int? = nil) -> [UInt8] {
         let room = 500 + payload.utf8.count + access.count * FeedItem.changeSize
         return WrittenObject.bytes(room: room) { object in
             object.append(.id, id)
@@ -45,6 +45,10 @@ extension FeedItem {
             guard tellingAccess else { return }
             object.append(.access, value: appendAccess)
             if isAccessUnknown { object.append(.accessUnknown, true) }
+            guard let change else { return }
+            object.append(.change) { (members: inout WrittenObject) in
+                append(access[change], to: &members)
+            }
         }
     }
 
@@ -62,14 +66,16 @@ extension FeedItem {
         bytes.append(UInt8(ascii: "["))
         for (place, change) in access.enumerated() {
             if place > 0 { bytes.append(UInt8(ascii: ",")) }
-            bytes += WrittenObject.bytes(room: 1000) { object in
-                object.append(.entitlement, change.entitlement.text)
-                object.append(.change, change.kind.rawValue)
-                append(.before, change.before, to: &object)
-                append(.after, change.after, to: &object)
-            }
+            bytes += WrittenObject.bytes(room: 1000) { append(change, to: &$0) }
         }
         bytes.append(UInt8(ascii: "]"))
+    }
+
+    private func append(_ change: AnswerChange, to object: inout WrittenObject) {
+        object.append(.entitlement, change.entitlement.text)
+        object.append(.change, change.kind.rawValue)
+        append(.before, change.before, to: &object)
+        append(.after, change.after, to: &object)
     }
 
     private func append(

@@ -110,14 +110,7 @@ extension FeedTypes {
         do throws(UnknownFeedType) {
             try self.init(text)
         } catch {
-            // Whatever its length: the answer must not be as long as the request.
-            let name = String(String.UnicodeScalarView(error.name.unicodeScalars.prefix(100)))
-            let hint = error.nearest.map { " The nearest is \"\($0)\"." } ?? ""
-            var problem = Problem.invalid(
-                "types",
-                "\"types\" names \"\(name)\", and no event of the feed is called that.\(hint)")
-            problem.extensions.append("nearest", .optional(error.nearest))
-            throw problem
+            throw .unknownType("types", error)
         }
     }
 }

@@ -5,6 +5,7 @@ package import Evidence
 package import Feed
 import Glibc
 package import Ledger
+import Outbound
 package import Service
 package import Telemetry
 import Threading
@@ -34,6 +35,7 @@ package struct Outside: Sendable {
     package var log: Log
     package var metrics: Metrics
     package var machineClock: Clock
+    package var webhooks = WebhookSettings()
     /// For durations, in milliseconds.
     package var monotonicClock: @Sendable () -> Int64
 
@@ -57,6 +59,7 @@ package struct Outside: Sendable {
 package struct Live: Sendable {
     package let ledger: Ledger
     package let useCases: UseCases
+    package let webhooks: LiveWebhooks
     package let intake: Intake
     package let feed: FeedReader
     package let store: LiveStore
@@ -71,8 +74,13 @@ package struct Live: Sendable {
         let ports = Ports(
             ledger, credentials: store.vault, secrets: .live,
             now: settings.clock, machineClock: outside.machineClock)
-        useCases = UseCases(ports)
         feed = FeedReader(ledger, now: settings.clock)
+        webhooks = LiveWebhooks(ledger, feed, outside, clock: settings.clock)
+        var useCases = UseCases(ports)
+        useCases.webhooks = Webhooks(
+            ports, keeper: webhooks.vault, records: ledger, source: webhooks,
+            allowsPlain: !outside.webhooks.rules.opened.isEmpty)
+        self.useCases = useCases
         intake = Intake(
             ports: ports, ledger, stores: store.adapters, takesProduction: outside.takesProduction)
     }

@@ -172,7 +172,8 @@ private struct CustomerContent: Hashable, Sendable {
             self = CustomerContent(version: version, isErased: true)
         case .projectCreated, .keyCreated, .keyRevoked, .catalogChanged, .appSet, .appRemoved,
             .projectChanged, .reconciliationStarted, .reconciliationFinished,
-            .logAccepted, .appAllowed, .appDisallowed, .accessEndingSoon:
+            .logAccepted, .webhookSet, .webhookRemoved, .appAllowed, .appDisallowed,
+            .accessEndingSoon:
             break
         }
     }

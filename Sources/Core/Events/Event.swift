@@ -18,6 +18,9 @@ package enum Event: Hashable, Sendable {
     case reconciliationFinished(ReconciliationFinished)
     /// Events that instances have seen beyond the present end of the log are given up.
     case logAccepted(LogAccepted)
+    /// The endpoint as it is from now on.
+    case webhookSet(Webhook)
+    case webhookRemoved(WebhookRemoved)
 
     // What a store stated about a transaction that was not known before.
     case purchaseMade(TransactionFact)

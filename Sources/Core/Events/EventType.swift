@@ -12,6 +12,8 @@ package enum EventType: String, Hashable, Sendable, CaseIterable {
     case reconciliationStarted = "reconciliation.started"
     case reconciliationFinished = "reconciliation.finished"
     case logAccepted = "log.accepted"
+    case webhookSet = "webhook.set"
+    case webhookRemoved = "webhook.removed"
     case purchaseMade = "purchase.made"
     case subscriptionRenewed = "subscription.renewed"
     case subscriptionUpgraded = "subscription.upgraded"
@@ -69,7 +71,7 @@ extension EventType {
         case .projectCreated, .catalogChanged, .appSet, .appRemoved, .projectChanged:
             .project(changesAnswers: true)
         case .keyCreated, .keyRevoked, .appAllowed, .appDisallowed, .reconciliationStarted,
-            .reconciliationFinished, .logAccepted:
+            .reconciliationFinished, .logAccepted, .webhookSet, .webhookRemoved:
             .project(changesAnswers: false)
         case .accountJoined: .account
         case .purchaseMade, .subscriptionRenewed, .subscriptionUpgraded, .subscriptionExtended,
@@ -113,6 +115,8 @@ extension Event {
         case .reconciliationStarted: .reconciliationStarted
         case .reconciliationFinished: .reconciliationFinished
         case .logAccepted: .logAccepted
+        case .webhookSet: .webhookSet
+        case .webhookRemoved: .webhookRemoved
         case .purchaseMade: .purchaseMade
         case .subscriptionRenewed: .subscriptionRenewed
         case .subscriptionUpgraded: .subscriptionUpgraded
@@ -174,7 +178,8 @@ extension Event {
     package var subject: EventSubject {
         switch self {
         case .projectCreated, .catalogChanged, .appAllowed, .appDisallowed, .projectChanged,
-            .reconciliationStarted, .reconciliationFinished, .logAccepted:
+            .reconciliationStarted, .reconciliationFinished, .logAccepted, .webhookSet,
+            .webhookRemoved:
             .project
         case .keyCreated(let created): .key(digest: created.digest)
         case .keyRevoked(let revoked): .key(digest: revoked.digest)

@@ -10,6 +10,11 @@ package struct FeedTypes: Hashable, Sendable {
         }
     }
 
+    /// Reads the names one by one.
+    package init(_ list: [String]) throws(UnknownFeedType) {
+        for name in list { try add(name) }
+    }
+
     private mutating func add(_ name: String) throws(UnknownFeedType) {
         let isFamily = name.utf8.suffix(2).elementsEqual(".*".utf8)
         let found = FeedTypes.all.filter {
@@ -33,6 +38,11 @@ package struct FeedTypes: Hashable, Sendable {
 
     /// Whether what an event changed has to be known first.
     package var dependOnAccess: Bool { !changes.isEmpty }
+
+    /// Whether events of the type are wanted, whatever they changed.
+    package func names(_ type: String) -> Bool { names.contains(type) }
+
+    package func include(_ kind: AnswerChange.Kind) -> Bool { changes.contains(kind) }
 
     package func include(_ type: String, _ access: [AnswerChange]) -> Bool {
         names.contains(type) || access.contains { changes.contains($0.kind) }

@@ -67,3 +67,18 @@ package struct PartlyTold: Sendable {
     /// How many events are missing.
     package var length: Int { Int(end - told.version) }
 }
+
+/// Whose events are wanted, and from where.
+package struct LaterEvents: Sendable {
+    package let stream: Stream
+    /// The last one before them.
+    package let version: Int64
+    /// The last position in the customer's shard up to which they are wanted.
+    package let end: Int64
+
+    package init(of stream: Stream, after version: Int64, through end: Int64) {
+        self.stream = stream
+        self.version = version
+        self.end = end
+    }
+}

@@ -131,6 +131,8 @@ package enum AppTransactionKind {}
 package enum NewsKind {}
 package enum ReconciliationKind {}
 package enum AcceptanceKind {}
+package enum WebhookKind {}
+package enum ReplayKind {}
 
 package typealias ProjectID = Identifier<ProjectKind>
 /// The opaque name that a back end gave a person.
@@ -152,6 +154,8 @@ package typealias KeyID = Identifier<KeyKind>
 package typealias OrderID = Identifier<OrderKind>
 package typealias ReconciliationID = Identifier<ReconciliationKind>
 package typealias AcceptanceID = Identifier<AcceptanceKind>
+package typealias WebhookID = Identifier<WebhookKind>
+package typealias ReplayID = Identifier<ReplayKind>
 package enum ReasonKind {}
 package enum TicketKind {}
 package enum ActorKind {}

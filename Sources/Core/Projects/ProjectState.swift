@@ -21,6 +21,8 @@ package struct ProjectState: Hashable, Sendable {
     /// The apps that keys of the project may add.
     package var allowances: AppAllowances { content.value.allowances }
     package var settings: ProjectSettings { content.value.settings }
+    /// Where its events are sent, oldest first.
+    package var webhooks: [Webhook] { content.value.webhooks }
 
     /// The newest reconciliations, oldest first.
     package var reconciliations: [Reconciliation] { content.value.reconciliations }
@@ -76,6 +78,7 @@ private struct ProjectContent: Hashable, Sendable {
     /// The version with which each app came.
     var arrivals: [AppKey: Int64] = [:]
     var settings = ProjectSettings()
+    var webhooks: [Webhook] = []
 
     mutating func apply(_ event: Event, recordedAt: Instant) {
         version += 1
@@ -116,6 +119,10 @@ private struct ProjectContent: Hashable, Sendable {
                 finished, of: reconciliations[index].started.plan, endedAt: recordedAt)
         case .logAccepted(let accepted):
             acceptances.append(accepted.acceptance)
+        case .webhookSet(let webhook):
+            let known = webhooks.firstIndex { $0.id == webhook.id }
+            if let known { webhooks[known] = webhook } else { webhooks.append(webhook) }
+        case .webhookRemoved(let removed): webhooks.removeAll { $0.id == removed.webhook }
         default:
             // A project's own stream has no events about customers.
             break

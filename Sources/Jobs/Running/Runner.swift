@@ -15,8 +15,8 @@ package final class Runner: Sendable {
     ) {
         workers = jobs.map { job in
             Worker(
-                job, Turns(job, ledger: leases, now: now, machineClock: machineClock), log: log,
-                measures: JobMeasures(job.name, metrics, machineClock))
+                job, log: log, measures: JobMeasures(job.name, metrics, machineClock)
+            ) { Turns($0, ledger: leases, now: now, machineClock: machineClock) }
         }
     }
 
@@ -63,18 +63,26 @@ private final class Worker: Sendable {
         var idleSince: [Int]
         /// The last logged reason, so that it is not logged at each run.
         var reason: String?
+        /// The workers of the jobs that it keeps, and of those that are about to end.
+        var kept: [String: Worker] = [:]
+        var ending: [Worker] = []
     }
     /// A run for all instances is logged if it takes this long.
     private static let longRun: Int64 = 1000
     let job: Job
     private let turns: Turns
+    private let makeTurns: @Sendable (Job) -> Turns
     private let log: Log
     private let measures: JobMeasures
     private let state: Monitor<State>
 
-    init(_ job: Job, _ turns: Turns, log: Log, measures: JobMeasures) {
+    init(
+        _ job: Job, log: Log, measures: JobMeasures,
+        turns: @escaping @Sendable (Job) -> Turns
+    ) {
         self.job = job
-        self.turns = turns
+        self.turns = turns(job)
+        makeTurns = turns
         self.log = log
         self.measures = measures
         state = Monitor(State(idleSince: Array(repeating: -1, count: job.threads)))
@@ -94,10 +102,28 @@ private final class Worker: Sendable {
     /// Returns how often it was hurried so far.
     @discardableResult
     func hurry() -> Int {
-        state.change { state in
+        let (hurries, kept) = state.change { state in
             state.hurries += 1
-            return state.hurries
+            return (state.hurries, state.kept.values)
         }
+        for worker in kept { worker.hurry() }
+        return hurries
+    }
+
+    /// Has these jobs run, and those end that ran for it before. No one waits for them to be idle.
+    private func keep(_ jobs: [Job]) {
+        let wanted = Set(jobs.map(\.name))
+        let new = jobs.map { Worker($0, log: log, measures: measures, turns: makeTurns) }
+        let (started, ended) = state.change { state in
+            let ended = state.kept.filter { !wanted.contains($0.key) || state.isStopping }
+            for name in ended.keys { state.kept[name] = nil }
+            state.ending = state.ending.filter { !$0.isOver(within: 0) } + ended.values
+            let started = new.filter { state.kept[$0.job.name] == nil && !state.isStopping }
+            for worker in started { state.kept[worker.job.name] = worker }
+            return (started, Array(ended.values))
+        }
+        for worker in ended { worker.stop() }
+        for worker in started { worker.start() }
     }
 
     func isIdle(since hurries: Int, within milliseconds: Int64) -> Bool {
@@ -107,10 +133,21 @@ private final class Worker: Sendable {
         } ?? false
     }
 
-    func stop() { state.change { $0.isStopping = true } }
+    func stop() {
+        let kept = state.change { state in
+            state.isStopping = true
+            return state.kept.values
+        }
+        for worker in kept { worker.stop() }
+    }
 
     func isOver(within milliseconds: Int64) -> Bool {
-        state.wait(milliseconds: milliseconds) { $0.running == 0 ? true : nil } ?? false
+        let deadline = monotonicMilliseconds() + milliseconds
+        let isDone =
+            state.wait(milliseconds: milliseconds) { $0.running == 0 ? true : nil } ?? false
+        let others = state.change(wake: .none) { Array($0.kept.values) + $0.ending }
+        return isDone
+            && others.allSatisfy { $0.isOver(within: max(0, deadline - monotonicMilliseconds())) }
     }
 
     private func repeatRuns(on thread: Int) {
@@ -154,6 +191,7 @@ private final class Worker: Sendable {
             turns.abandon(turn)
             throw error
         }
+        if case .keeping(let jobs) = next { keep(jobs) }
         let milliseconds = monotonicMilliseconds() - started
         measures.noteRun(milliseconds)
         try turns.end(turn, next)

@@ -74,7 +74,7 @@ final class Turns: Sendable {
         switch next {
         case .atOnce: 0
         case .at(let instant): min(job.schedule.pause, now().milliseconds(until: instant))
-        case .asScheduled: pause
+        case .asScheduled, .keeping: pause
         }
     }
 

@@ -18,6 +18,8 @@ extension Event {
         case .reconciliationStarted(let event): event
         case .reconciliationFinished(let event): event
         case .logAccepted(let event): event
+        case .webhookSet(let event): event
+        case .webhookRemoved(let event): event
         case .purchaseMade(let fact), .subscriptionRenewed(let fact),
             .subscriptionUpgraded(let fact), .subscriptionExtended(let fact),
             .purchaseRefunded(let fact), .purchaseRevoked(let fact), .refundReversed(let fact),
@@ -121,6 +123,8 @@ extension Event {
         case .reconciliationFinished:
             self = .reconciliationFinished(try ReconciliationFinished(payload))
         case .logAccepted: self = .logAccepted(try LogAccepted(payload))
+        case .webhookSet: self = .webhookSet(try Webhook(payload))
+        case .webhookRemoved: self = .webhookRemoved(try WebhookRemoved(payload))
         case .accessStarted: self = .accessStarted(try AccessNotice(payload))
         case .accessEnded: self = .accessEnded(try AccessNotice(payload))
         case .accessEndingSoon: self = .accessEndingSoon(try AccessNotice(payload))

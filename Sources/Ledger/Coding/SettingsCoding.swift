@@ -68,6 +68,41 @@ extension AppAllowance: PayloadCodable {
     }
 }
 
+extension Webhook: PayloadCodable {
+    var payload: JSON {
+        .members([
+            "webhook": .id(id), "environment": .string(environment.rawValue),
+            "url": .string(url.text), "types": .array(types.map(JSON.string)),
+            "format": .string(format.rawValue), "concurrency": .number(concurrency),
+            "rate": .number(rate), "description": .text(description),
+            "headers": headers.isEmpty ? nil : .array(headers.map(JSON.string)),
+            "paused": .flag(isPaused), "key": .number(key),
+            "resumptions": resumptions == 0 ? nil : .number(resumptions),
+        ])
+    }
+
+    init(_ payload: Payload) throws {
+        self.init(
+            try payload.id("webhook"), try payload.word("environment"),
+            url: WebhookURL(recorded: try payload.text("url")), types: try payload.texts("types"),
+            format: try payload.word("format"), concurrency: try payload.integer("concurrency"),
+            rate: try payload.optionalInteger("rate"),
+            description: try payload.optionalText("description"),
+            headers: try payload.texts("headers"))
+        isPaused = try payload.flag("paused")
+        key = try payload.integer("key")
+        resumptions = try payload.optionalInteger("resumptions") ?? 0
+    }
+}
+
+extension WebhookRemoved: PayloadCodable {
+    var payload: JSON { ["webhook": .string(webhook.text)] }
+
+    init(_ payload: Payload) throws {
+        self.init(webhook: try payload.id("webhook"))
+    }
+}
+
 extension ProjectSettings: PayloadCodable {
     var payload: JSON {
         .members([

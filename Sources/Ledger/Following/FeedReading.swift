@@ -84,6 +84,20 @@ extension Ledger {
         }
     }
 
+    /// One round trip; from the server that surely takes the writes.
+    package func later(_ wanted: [LaterEvents], limit: Int) throws(Fault) -> [[LoggedEvent]] {
+        try requireCertainty()
+        var found = [[LoggedEvent]](repeating: [], count: wanted.count)
+        let call = Statement.readLaterEvents(
+            wanted.map(\.stream), .int8s(wanted.map(\.version)), .int8s(wanted.map(\.end)),
+            .int8(Int64(limit)))
+        let rows = try list(call) { rows, row throws(LedgerError) in
+            (number: Int(rows.int8(row, 3)), event: try LoggedEvent(rows, row))
+        }
+        for row in rows { found[row.number - 1].append(row.event) }
+        return found
+    }
+
     /// How many catalogs are read at a time.
     private static let editionPage: Int64 = 16
 

@@ -88,7 +88,7 @@ extension LoggedEvent {
     }
 
     /// Reads a row of `follow_shards`.
-    fileprivate init(_ rows: borrowing Rows, _ row: Int) throws(LedgerError) {
+    init(_ rows: borrowing Rows, _ row: Int) throws(LedgerError) {
         func text(_ column: Column) -> String { rows.text(row, column.rawValue) }
         func number(_ column: Column) -> Int64 { rows.int8(row, column.rawValue) }
         func instant(_ column: Column) -> Instant { Instant(milliseconds: number(column)) }

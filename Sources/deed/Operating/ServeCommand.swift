@@ -47,6 +47,7 @@ let serveCommand = CommandSpec(
             "user", "NAME",
             "the user to run as when root starts this; without it the owner of the data folder's database, else deed, else postgres"
         ),
+    ] + Option.webhooks + [
         .noWait, .extraRoots, .secretKeyFile, .databaseURL, .dataDir, .serveTestClock,
     ],
     example: "deed serve --listen 127.0.0.1:8080"
@@ -57,6 +58,7 @@ let serveCommand = CommandSpec(
     settings.fitDescriptors(log: log)
     let roots = try invocation.extraRoots()
     log.tellExtraRoots(roots)
+    let webhooks = try invocation.webhookSettings()
     let user = try invocation.serviceUser()
     let lock = try invocation.serviceLock(listen: settings.server.listen)
     // Released last: the next holder must find the database stopped.
@@ -73,14 +75,15 @@ let serveCommand = CommandSpec(
     if !invocation.has("no-wait"), !database.awaitServer(log: log) { return }
     try starting { () throws(StartError) in
         try database.prepareSchema(log: log)
+        var outside = Outside(
+            verifier: Verifier(extraRoots: roots), keys: invocation.secretKeyFile.ring, log: log)
+        outside.webhooks = webhooks
         let service = try RunningService(
             settings, database,
             testClock: try database.sharedClock(
                 isForTests: invocation.has("test-clock"),
                 mayMark: invocation.isWritten("test-clock"), log: log),
-            Outside(
-                verifier: Verifier(extraRoots: roots), keys: invocation.secretKeyFile.ring,
-                log: log),
+            outside,
             stop: StopSignal.raise)
         database.tellDifferences(log: log)
         StopSignal.wait()

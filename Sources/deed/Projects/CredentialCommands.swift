@@ -1,6 +1,7 @@
 import Assembly
 import Commands
 import Core
+import Delivery
 import JSON
 import StoreAccess
 
@@ -33,15 +34,19 @@ private let rotateSecretCommand = CommandSpec(
     example: "deed secret rotate"
 ) { invocation throws(CommandEnd) in
     try invocation.withLive { live throws(CommandEnd) in
-        var count = 0
+        var (count, webhooks) = (0, 0)
         let file = invocation.secretKeyFile
         try file.rotate { keys throws(CommandEnd) in
             count = try obey(live.store.vault.rotate(under: keys))
+            webhooks = try obey(live.webhooks.vault.rotate(under: keys))
         }
         invocation.show(
-            ["file": .string(file.path), "credentials": .integer(count)],
+            [
+                "file": .string(file.path), "credentials": .integer(count),
+                "webhooks": .integer(webhooks),
+            ],
             text:
-                "The credentials of \(count) apps are sealed with a new key in \(file.path). Copy "
+                "The credentials of \(count) apps and the secrets of \(webhooks) webhooks are sealed with a new key in \(file.path). Copy "
                 + "it to every machine that runs Deed over this database. Earlier keys stay beside "
                 + "it, each as \(file.path).old.NAME: they prove the checkpoints that they signed. "
                 + "Keep them for as long as those matter.")

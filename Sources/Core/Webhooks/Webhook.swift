@@ -1,0 +1,181 @@
+/// Where a project wants its events sent, and how.
+package struct Webhook: Hashable, Sendable {
+    /// How many a project may have.
+    package static let countLimit = 20
+    /// How many fixed headers one may have.
+    package static let headerLimit = 5
+    package static let concurrencies: ClosedRange<Int64> = 1...32
+    package static let rates: ClosedRange<Int64> = 1...10_000
+    package static let usualConcurrency: Int64 = 4
+    package static let usualTypes = ["entitlement.*"]
+    package static let typeLimit = 100
+    package static let descriptionLimit = 256
+
+    /// What a request looks like.
+    package enum Format: String, Hashable, Sendable, CaseIterable {
+        /// An object of type, timestamp and data, as Standard Webhooks recommends.
+        case deed
+        /// The binary mode of CloudEvents over HTTP.
+        case cloudevents
+    }
+
+    package let id: WebhookID
+    package let environment: Environment
+    package var url: WebhookURL
+    /// As the feed names types and families.
+    package var types: [String]
+    package var format: Format
+    package var concurrency: Int64
+    /// The most requests a second.
+    package var rate: Int64?
+    package var description: String?
+    /// The names of its fixed headers; the values are sealed.
+    package var headers: [String]
+    package var isPaused = false
+    /// The number of the newest key.
+    package var key: Int64 = 1
+    /// How often an admin had it resumed: what stopped by itself goes on after that.
+    package var resumptions: Int64 = 0
+
+    package init(
+        _ id: WebhookID, _ environment: Environment, url: WebhookURL,
+        types: [String] = usualTypes, format: Format = .deed,
+        concurrency: Int64 = usualConcurrency, rate: Int64? = nil, description: String? = nil,
+        headers: [String] = []
+    ) {
+        self.id = id
+        self.environment = environment
+        self.url = url
+        self.types = types
+        self.format = format
+        self.concurrency = concurrency
+        self.rate = rate
+        self.description = description
+        self.headers = headers
+    }
+}
+
+/// A project sends nothing to it any more.
+package struct WebhookRemoved: Hashable, Sendable {
+    package let webhook: WebhookID
+
+    package init(webhook: WebhookID) {
+        self.webhook = webhook
+    }
+}
+
+/// What to change of one; `nil` keeps a member.
+package struct WebhookChange: Hashable, Sendable {
+    package var url: WebhookURL?
+    package var types: [String]?
+    package var format: Webhook.Format?
+    package var concurrency: Int64?
+    package var rate: Int64??
+    package var description: String??
+    /// The fixed headers, replaced as a whole.
+    package var headers: [WebhookHeader]?
+
+    package init() {}
+
+    func applied(to webhook: Webhook) -> Webhook {
+        var changed = webhook
+        changed.url = url ?? webhook.url
+        changed.types = types ?? webhook.types
+        changed.format = format ?? webhook.format
+        changed.concurrency = concurrency ?? webhook.concurrency
+        changed.rate = rate ?? webhook.rate
+        changed.description = description ?? webhook.description
+        changed.headers = headers.map { $0.map(\.name) } ?? webhook.headers
+        return changed
+    }
+}
+
+/// What an admin does to one, besides changing members.
+package enum WebhookAct: String, Hashable, Sendable {
+    case pause
+    case resume
+    case rotate
+}
+
+/// A header that goes with every request.
+package struct WebhookHeader: Hashable, Sendable {
+    package let name: String
+    package let value: String
+
+    package init(name: String, value: String) throws(InvalidWebhook) {
+        self.name = name
+        self.value = value
+        let lowered = name.lowercased()
+        let token = Set("!#$%&'*+-.^_`|~0123456789abcdefghijklmnopqrstuvwxyz".utf8)
+        if name.isEmpty || name.utf8.count > 64 || !lowered.utf8.allSatisfy(token.contains) {
+            throw InvalidWebhook("has a name that is none of HTTP's, or longer than 64 bytes")
+        }
+        let isTaken =
+            WebhookHeader.taken.contains(lowered)
+            || ["webhook-", "ce-", "deed-", "proxy-", "sec-"].contains(where: lowered.hasPrefix)
+        if isTaken { throw InvalidWebhook("has a name that HTTP, the signature or Deed sets") }
+        let isPlain = value.utf8.allSatisfy { $0 >= 0x20 && $0 < 0x7F }
+        if !isPlain || value.isEmpty || value.utf8.count > 1024 {
+            throw InvalidWebhook("must have 1 to 1024 bytes of printable ASCII, in one line")
+        }
+    }
+
+    private static let taken: Set<String> = [
+        "connection", "content-encoding", "content-length", "content-type", "date", "expect",
+        "host", "keep-alive", "te", "trailer", "transfer-encoding", "upgrade", "user-agent",
+    ]
+}
+
+/// What is wrong with a member of an endpoint; follows its name in a sentence.
+package struct InvalidWebhook: Error, Hashable, Sendable, CustomStringConvertible {
+    package let description: String
+
+    package init(_ description: String) {
+        self.description = description
+    }
+}
+
+/// The address of an endpoint: https, or http where the operator opened addresses for that.
+package struct WebhookURL: Hashable, Sendable {
+    package let text: String
+
+    /// One that an event of the log names.
+    package init(recorded text: String) {
+        self.text = text
+    }
+
+    package init(_ text: String, allowsPlain: Bool) throws(InvalidWebhook) {
+        let isPrintable = text.utf8.allSatisfy {
+            $0 > 0x20 && $0 < 0x7F && $0 != UInt8(ascii: "\\")
+        }
+        if !isPrintable || text.utf8.count > 2048 {
+            throw InvalidWebhook("must be at most 2048 bytes of ASCII without spaces")
+        }
+        let isPlain = text.lowercased().hasPrefix("http://")
+        if isPlain, !allowsPlain {
+            throw InvalidWebhook(
+                "begins with http://; use https, or have the operator open the address with "
+                    + "--webhook-allow")
+        }
+        guard isPlain || text.lowercased().hasPrefix("https://") else {
+            throw InvalidWebhook("must begin with https://")
+        }
+        if text.contains("#") { throw InvalidWebhook("has a fragment, which no request carries") }
+        let rest = text.drop { $0 != "/" }.dropFirst(2)
+        let authority = rest.prefix { $0 != "/" && $0 != "?" }
+        if authority.contains("@") {
+            throw InvalidWebhook("names a user; send credentials in \"headers\"")
+        }
+        let bracket = authority.hasPrefix("[") ? authority.firstIndex(of: "]") : nil
+        let port = authority[(bracket ?? authority.startIndex)...].firstIndex(of: ":")
+        let host = authority[..<(port ?? authority.endIndex)]
+        if host.isEmpty || host == "[]" { throw InvalidWebhook("names no host") }
+        if let port {
+            let digits = authority[port...].dropFirst()
+            if !digits.allSatisfy({ ("0"..."9").contains($0) }) || UInt16(digits) ?? 0 == 0 {
+                throw InvalidWebhook("has a port that is none")
+            }
+        }
+        self.text = text
+    }
+}

@@ -1,0 +1,41 @@
+extension ProjectState {
+    package func webhook(_ id: WebhookID) -> Webhook? { webhooks.first { $0.id == id } }
+
+    /// Adds an endpoint to the project.
+    package func add(_ webhook: Webhook, to project: ProjectID) throws(Refusal) -> [Event] {
+        if !exists { throw .projectUnknown(project) }
+        if webhooks.count >= Webhook.countLimit {
+            throw .tooManyWebhooks(limit: Webhook.countLimit)
+        }
+        return [.webhookSet(webhook)]
+    }
+
+    /// Changes one. The values of headers are not in the log, so an event says that they were set, and so does
+    /// a request that must be known again.
+    package func change(
+        _ id: WebhookID, _ change: WebhookChange, isRemembered: Bool
+    ) throws(Refusal) -> [Event] {
+        guard let known = webhook(id) else { throw .webhookUnknown(id) }
+        let changed = change.applied(to: known)
+        let isSilent = changed == known && change.headers == nil && !isRemembered
+        return isSilent ? [] : [.webhookSet(changed)]
+    }
+
+    package func act(_ act: WebhookAct, on id: WebhookID) throws(Refusal) -> [Event] {
+        guard let known = webhook(id) else { throw .webhookUnknown(id) }
+        var changed = known
+        switch act {
+        case .pause: changed.isPaused = true
+        case .resume:
+            changed.isPaused = false
+            changed.resumptions += 1
+        case .rotate: changed.key += 1
+        }
+        return [.webhookSet(changed)]
+    }
+
+    package func remove(_ id: WebhookID) throws(Refusal) -> [Event] {
+        if webhook(id) == nil { throw .webhookUnknown(id) }
+        return [.webhookRemoved(WebhookRemoved(webhook: id))]
+    }
+}

@@ -1,0 +1,218 @@
+/// An endpoint by its project: where something about it is kept.
+package struct WebhookName: Hashable, Sendable {
+    package let project: ProjectID
+    package let id: WebhookID
+
+    package init(_ project: ProjectID, _ id: WebhookID) {
+        self.project = project
+        self.id = id
+    }
+
+    /// Under which one instance sends for all.
+    package var leaseName: String { "webhook \(id.text)" }
+}
+
+/// The keys and headers of an endpoint, as stored: encrypted, next to the log.
+package struct SealedWebhook: Sendable {
+    package let name: WebhookName
+    package let sealed: [UInt8]
+    package let keyName: [UInt8]
+    package let revision: Int64
+    /// The version of the project's stream that it follows.
+    package let version: Int64
+
+    package init(
+        _ name: WebhookName, sealed: [UInt8], keyName: [UInt8], revision: Int64, version: Int64
+    ) {
+        self.name = name
+        self.sealed = sealed
+        self.keyName = keyName
+        self.revision = revision
+        self.version = version
+    }
+}
+
+/// How far an endpoint has come.
+package struct WebhookPlace: Hashable, Sendable {
+    /// Everything before it has arrived, or belongs to a customer who waits.
+    package var cursor: String
+    /// The resumptions that have been heeded.
+    package var resumptions: Int64 = 0
+    /// Since when nothing has arrived; `nil` while something does.
+    package var failingSince: Instant?
+    package var parkedAt: Instant?
+    package var goneAt: Instant?
+    /// The receiver wants nothing before.
+    package var restsUntil: Instant?
+    /// When the oldest event was recorded that has not arrived, as far as it was looked for.
+    package var oldestAt: Instant?
+    /// How many attempts were made.
+    package var attempts: Int64 = 0
+
+    package init(cursor: String) {
+        self.cursor = cursor
+    }
+}
+
+/// A customer whose message did not arrive, and who waits with all later ones.
+package struct WaitingCustomer: Hashable, Sendable {
+    package let customer: CustomerID
+    /// The first event that has not arrived as a whole.
+    package var position: Position
+    package var version: Int64
+    /// Which of the event's messages is the first that has not arrived.
+    package var part: Int16
+    package var attempts: Int64
+    /// `nil`: not before an admin resumes it.
+    package var dueAt: Instant?
+    package var recordedAt: Instant
+
+    package init(
+        _ customer: CustomerID, at position: Position, version: Int64, part: Int16, attempts: Int64,
+        dueAt: Instant?, recordedAt: Instant
+    ) {
+        self.customer = customer
+        self.position = position
+        self.version = version
+        self.part = part
+        self.attempts = attempts
+        self.dueAt = dueAt
+        self.recordedAt = recordedAt
+    }
+}
+
+/// One attempt at sending a message.
+package struct WebhookAttempt: Hashable, Sendable {
+    /// How much of the receiver's answer is kept, in bytes.
+    package static let answerLimit = 4096
+    package static let countLimit: Int64 = 10_000
+    package static let lifetime: Int64 = 7 * 86_400_000
+
+    package var number: Int64 = 0
+    package let message: String
+    package let type: String
+    package let customer: CustomerID
+    /// Which try of the message it was, from one.
+    package let attempt: Int64
+    package let at: Instant
+    package let milliseconds: Int64
+    package let status: Int64?
+    /// Why there is no status, or why it does not count.
+    package let error: String?
+    package let answer: String
+    package let replay: ReplayID?
+
+    package init(
+        message: String, type: String, customer: CustomerID, attempt: Int64, at: Instant,
+        milliseconds: Int64, status: Int64?, error: String?, answer: String, replay: ReplayID?,
+        number: Int64 = 0
+    ) {
+        self.number = number
+        self.message = message
+        self.type = type
+        self.customer = customer
+        self.attempt = attempt
+        self.at = at
+        self.milliseconds = milliseconds
+        self.status = status
+        self.error = error
+        self.answer = answer
+        self.replay = replay
+    }
+
+    package var isDelivered: Bool {
+        status.map { (200..<300).contains($0) } ?? false && error == nil
+    }
+}
+
+/// What an admin wants sent again.
+package struct WebhookReplay: Hashable, Sendable {
+    /// How many of one endpoint may be under way.
+    package static let countLimit = 10
+
+    package enum Wanted: Hashable, Sendable {
+        /// One event, by its id in the feed.
+        case event(String)
+        case range(since: Instant, until: Instant, types: [String]?, customer: CustomerID?)
+    }
+    package let id: ReplayID
+    package let wanted: Wanted
+    /// Everything before it was sent; `nil` before the first page.
+    package var cursor: String?
+    package var sent: Int64 = 0
+    package var failed: Int64 = 0
+    package var isOver = false
+
+    package init(_ id: ReplayID, _ wanted: Wanted) {
+        self.id = id
+        self.wanted = wanted
+    }
+}
+
+/// What is written at once of an endpoint's progress.
+package struct WebhookProgress: Sendable {
+    package let name: WebhookName
+    package var place: WebhookPlace
+    package var waiting: [WaitingCustomer] = []
+    /// Customers who wait no more.
+    package var served: [CustomerID] = []
+    package var attempts: [WebhookAttempt] = []
+    package var replays: [WebhookReplay] = []
+    /// Older attempts are forgotten.
+    package var attemptsSince = Instant.distantPast
+
+    package init(_ name: WebhookName, _ place: WebhookPlace) {
+        self.name = name
+        self.place = place
+    }
+}
+
+/// What there is to tell of an endpoint besides its settings.
+package struct WebhookStanding: Hashable, Sendable {
+    package enum State: String, Hashable, Sendable, CaseIterable {
+        case active
+        case paused
+        /// Nothing has arrived for days; it goes on when resumed.
+        case parked
+        /// The receiver said that it is gone.
+        case gone
+    }
+    package let place: WebhookPlace
+    /// How many events of the log come after its place, those of other projects included.
+    package let lag: Int64
+    package let waiting: Int64
+    /// How many of them wait until an admin resumes them.
+    package let parked: Int64
+    package let oldestAt: Instant?
+
+    package init(
+        _ place: WebhookPlace, lag: Int64, waiting: Int64, parked: Int64, oldestAt: Instant?
+    ) {
+        self.place = place
+        self.lag = lag
+        self.waiting = waiting
+        self.parked = parked
+        self.oldestAt = oldestAt
+    }
+
+    package func state(of webhook: Webhook) -> State {
+        let isHeeded = place.resumptions == webhook.resumptions
+        if webhook.isPaused { return .paused }
+        if isHeeded, place.goneAt != nil { return .gone }
+        if isHeeded, place.parkedAt != nil { return .parked }
+        return .active
+    }
+}
+
+/// What a receiver verifies requests with. It is shown once.
+package struct WebhookKeys: Hashable, Sendable {
+    /// `whsec_` and the bytes of the common secret.
+    package let secret: String
+    /// `whpk_` and the bytes of the public key.
+    package let publicKey: String
+
+    package init(secret: String, publicKey: String) {
+        self.secret = secret
+        self.publicKey = publicKey
+    }
+}

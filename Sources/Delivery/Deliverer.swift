@@ -1,0 +1,382 @@
+package import Core
+import Feed
+import JSON
+import Outbound
+import Telemetry
+import Threading
+
+/// Sends one endpoint's messages, on one thread, for as long as this instance has its lease.
+package final class Deliverer {
+    static let waitingLimit = 1000
+    private static let messageLimit = 500
+    private static let pageLimit = 250
+    /// How many waiting customers are read at a time, and how much of each that goes well.
+    private static let laterCustomers = 64
+    private static let laterEvents = 32
+    /// The pauses between two writes of progress, in milliseconds: with attempts to keep, and without.
+    private static let writePause: (busy: Int64, idle: Int64) = (200, 1000)
+    private static let pollPause: Int64 = 3000
+    private static let addressLifetime: Int64 = 30_000
+
+    let name: WebhookName
+    let ports: DeliveryPorts
+    let reader: FeedReader
+    let mailbox = Mailbox()
+    var webhook: Webhook
+    var outbox: Outbox
+    var types: FeedTypes
+    var replays: [ReplayID: ReplayRun] = [:]
+    var place: WebhookPlace
+    /// Messages of replays that are tried again later.
+    var delayed: [Line: Int64] = [:]
+    var nextReplays: Int64 = 0
+    private let lease: Lease
+    private let bell: WebhookBell
+    private let current: @Sendable () -> Webhook?
+    private var secrets = WebhookSecrets(keys: [], headers: [])
+    private var read: FeedCursor
+    private var lag: Int64 = 0
+    private var isMore = true
+    private var attempts: [WebhookAttempt] = []
+    private var underWay = [false: 0, true: 0]
+    private var wasReplay = false
+    private var isDirty = false
+    private var obstacle: OutboundError?
+    private var nextWrite: Int64 = 0
+    private var nextPoll: Int64 = 0
+    private var nextLook: Int64 = 0
+    private var nextSecrets: Int64 = 0
+    private var addressUntil: Int64 = 0
+    /// When the next request may begin, by kind.
+    private var slots = [false: 0.0, true: 0.0]
+
+    /// `nil` if there is nothing to send, or not yet. `current` is the endpoint as it is now.
+    package init?(
+        _ name: WebhookName, _ ports: DeliveryPorts, _ bell: WebhookBell, under lease: Lease,
+        current: @escaping @Sendable () -> Webhook?
+    ) throws(Fault) {
+        guard let webhook = current(),
+            let standing = try ports.store.webhookStandings(of: name.project, name.id)[name.id]
+        else { return nil }
+        let waiting = try ports.store.waitingCustomers(of: name, limit: Int.max)
+        guard let read = try? FeedCursor(standing.place.cursor, of: name.project) else {
+            throw .broken("the cursor of the webhook \(name.id) cannot be read")
+        }
+        (self.name, self.ports, self.bell, self.lease) = (name, ports, bell, lease)
+        (self.webhook, self.current, self.read) = (webhook, current, read)
+        place = standing.place
+        lag = standing.lag
+        outbox = Outbox(waiting)
+        types = try Deliverer.types(webhook.types)
+        reader = ports.reader()
+    }
+
+    static func types(_ names: [String]) throws(Fault) -> FeedTypes {
+        try rethrowing(
+            as: { Fault.broken("a webhook wants \($0.name), which this release does not know") }
+        ) { () throws(UnknownFeedType) in try FeedTypes(names) }
+    }
+
+    /// Sends until it is over, or the endpoint is no more.
+    package func run(while goesOn: () -> Bool) throws(Fault) {
+        bell.add(mailbox, in: name.project)
+        defer {
+            bell.remove(mailbox, in: name.project)
+            ports.measures.note(name, nil)
+        }
+        var letters: [Mailbox.Letter] = []
+        while goesOn(), try refresh() {
+            for letter in letters { settle(letter) }
+            if isStanding {
+                try write(within: 0)
+                (letters, _) = mailbox.take(within: 500)
+                continue
+            }
+            try readPages()
+            try loadLater()
+            try pollReplays()
+            try readReplays()
+            sendNext()
+            try write(
+                within: attempts.isEmpty ? Deliverer.writePause.idle : Deliverer.writePause.busy)
+            let mail = mailbox.take(within: pause)
+            letters = mail.letters
+            if mail.isRung { isMore = true }
+        }
+        try end(letters)
+    }
+
+    /// Waits a little for what is under way: what is not known to have arrived is sent again.
+    private func end(_ letters: [Mailbox.Letter]) throws(Fault) {
+        for letter in letters { settle(letter) }
+        let deadline = monotonicMilliseconds() + 2000
+        while underWay.values.reduce(0, +) > 0, monotonicMilliseconds() < deadline {
+            for letter in mailbox.take(within: 100).letters { settle(letter) }
+        }
+        try write(within: -Int64.max)
+    }
+
+    /// Whether nothing is sent before an admin resumes it.
+    private var isStanding: Bool { place.goneAt != nil || place.parkedAt != nil }
+
+    /// Takes in what an admin changed; false if the endpoint is no more.
+    private func refresh() throws(Fault) -> Bool {
+        guard let current = current() else { return false }
+        let now = monotonicMilliseconds()
+        if current != webhook {
+            if current.types != webhook.types { types = try Deliverer.types(current.types) }
+            if current.url != webhook.url { addressUntil = 0 }
+            webhook = current
+            nextSecrets = 0
+        }
+        if place.resumptions != webhook.resumptions {
+            let cursor = place.cursor
+            let attempts = place.attempts
+            place = WebhookPlace(cursor: cursor)
+            place.attempts = attempts
+            place.resumptions = webhook.resumptions
+            outbox.resume(at: ports.machineClock())
+            isDirty = true
+        }
+        if now >= nextSecrets {
+            do throws(CommandError) {
+                secrets = try ports.vault.secrets(of: name) ?? secrets
+            } catch {
+                switch error {
+                case .fault(let fault): throw fault
+                case .refused(let refusal): throw .broken(refusal.sentence)
+                }
+            }
+            // Nothing is ever sent unsigned.
+            if secrets.keys.isEmpty {
+                throw .broken(
+                    "the secrets of the webhook \(name.id) are missing; make new ones with: "
+                        + "deed webhook rotate \(name.id)")
+            }
+            // They are stored after the event that tells of them.
+            nextSecrets = now + (secrets.keys.first?.number == webhook.key ? 5000 : 500)
+        }
+        return true
+    }
+
+    /// Reads the feed as long as there is room for it.
+    private func readPages() throws(Fault) {
+        let now = monotonicMilliseconds()
+        guard isMore || now >= nextPoll, now >= nextLook,
+            outbox.waiting.count < Deliverer.waitingLimit,
+            outbox.count(ofReplays: false) < Deliverer.messageLimit
+        else { return }
+        var question = FeedQuestion(name.project, webhook.environment)
+        question.start = .cursor(read)
+        question.limit = Deliverer.pageLimit
+        question.types = types
+        question.tellsAccess = true
+        do throws(FeedError) {
+            let page = try reader.page(question)
+            if page.next.place != read.place { isDirty = true }
+            (read, lag, isMore) = (page.next, page.lag, page.isMore)
+            outbox.take(
+                page.items, through: page.next, types,
+                retryAt: due(after: 1) ?? ports.machineClock())
+            nextPoll = now + Deliverer.pollPause
+            // So that many commits are read together.
+            nextLook = page.items.count < Deliverer.pageLimit ? now + 25 : now
+        } catch {
+            switch error {
+            case .fault(let fault): throw fault
+            case .cursorLost(let restart):
+                outbox.forgetWaiting(beyond: restart.place)
+                (read, isMore) = (restart, true)
+            case .cursorOfAnotherDatabase:
+                throw .broken("the cursor of the webhook \(name.id) is of another database")
+            }
+        }
+    }
+
+    /// Reads again what customers wait for whose time has come.
+    private func loadLater() throws(Fault) {
+        let now = ports.machineClock()
+        guard outbox.count(ofReplays: false) < 2 * Deliverer.messageLimit else { return }
+        let due = outbox.due(at: now, limit: Deliverer.laterCustomers)
+        // Of one whose message has not arrived yet, the one is enough.
+        for (rows, limit) in [
+            (due.filter { $0.attempts > 0 }, 1),
+            (due.filter { $0.attempts == 0 }, Deliverer.laterEvents),
+        ] where !rows.isEmpty {
+            let wanted = rows.map { row in
+                LaterEvents(
+                    of: Stream(
+                        project: name.project, environment: webhook.environment,
+                        customer: row.customer),
+                    after: row.part == .max ? row.version : row.version - 1,
+                    through: read.place[Int(row.position.shard.number)])
+            }
+            let found = try reader.later(wanted, of: name.project, limit: limit)
+            for (row, items) in zip(rows, found) {
+                outbox.load(
+                    items, of: row.customer, types, isMore: items.count == limit,
+                    retryAt: { self.due(after: $0) })
+            }
+            isDirty = true
+        }
+    }
+
+    private func due(after attempts: Int64) -> Instant? {
+        ports.retries.pause(after: attempts).map {
+            ports.machineClock().advanced(byMilliseconds: $0)
+        }
+    }
+
+    // MARK: Sending
+
+    private func sendNext() {
+        if let rest = place.restsUntil, ports.machineClock() < rest { return }
+        let limit = Int(webhook.concurrency)
+        // Half of the places and of the rate, so that new messages have at least the other half.
+        while underWay[true, default: 0] < max(1, limit / 2),
+            limit > 1 || !wasReplay || !outbox.hasNext(ofReplays: false),
+            takeSlot(ofReplays: true, limit)
+        {}
+        while takeSlot(ofReplays: false, limit) {}
+    }
+
+    /// Sends one message; false if none may be sent now.
+    private func takeSlot(ofReplays: Bool, _ limit: Int) -> Bool {
+        guard underWay.values.reduce(0, +) < limit, outbox.hasNext(ofReplays: ofReplays) else {
+            return false
+        }
+        if let rate = webhook.rate {
+            let now = Double(monotonicMilliseconds())
+            let pause = (ofReplays ? 2000 : 1000) / Double(rate)
+            let slot = max(slots[ofReplays] ?? 0, now - 100)
+            if slot > now { return false }
+            slots[ofReplays] = slot + pause
+        }
+        guard let next = outbox.next(ofReplays: ofReplays) else { return false }
+        underWay[ofReplays, default: 0] += 1
+        wasReplay = ofReplays
+        begin(next.line, next.entry)
+        return true
+    }
+
+    private func begin(_ line: Line, _ entry: Entry) {
+        let now = ports.machineClock()
+        let started = monotonicMilliseconds()
+        if started >= addressUntil {
+            obstacle = ports.gate.obstacle(to: webhook.url)
+            addressUntil = started + (obstacle == nil ? Deliverer.addressLifetime : 5000)
+        }
+        var request = ports.form.request(
+            entry.message, to: webhook, of: name.project, secrets, at: now)
+        if let replay = line.replay { request.headers.append(("deed-replay", replay.text)) }
+        let attempt = outbox.attempts(of: line, entry) + 1
+        let respond = { @Sendable [mailbox] (answer: SafeGate.Answer) in
+            mailbox.put(
+                Mailbox.Letter(
+                    line: line, entry: entry, attempt: attempt, at: now,
+                    milliseconds: monotonicMilliseconds() - started, answer: answer))
+        }
+        if let obstacle {
+            respond(.failure(obstacle))
+        } else {
+            ports.gate.send(request, respond: respond)
+        }
+    }
+
+    private func settle(_ letter: Mailbox.Letter) {
+        let isReplay = letter.line.replay != nil
+        underWay[isReplay, default: 1] -= 1
+        // The service stops, and it is not known whether this arrived.
+        if case .failure(.cancelled) = letter.answer { return }
+        let now = ports.machineClock()
+        let end = AttemptEnd(letter.answer, at: now)
+        note(letter, end)
+        if end.isDelivered {
+            place.failingSince = nil
+            outbox.pass(letter.line)
+            if let replay = letter.line.replay { replays[replay]?.note(isSent: true) }
+            return
+        }
+        if end.status == 410 {
+            place.goneAt = now
+            ports.log.error("webhook_gone", ["webhook": .string(name.id.text)])
+        }
+        let rest = end.retryAfter.map { now.advanced(byMilliseconds: $0) }
+        place.restsUntil = [place.restsUntil, rest].compactMap(\.self).max()
+        if isReplay { return retryReplay(letter) }
+        let since = place.failingSince ?? now
+        place.failingSince = since
+        let due = due(after: letter.attempt)
+        outbox.hold(letter.line, attempts: letter.attempt, until: due.map { rest ?? $0 })
+        let isOver = now.milliseconds - since.milliseconds >= ports.retries.whole
+        if isOver { place.parkedAt = now }
+        if isOver || due == nil {
+            ports.log.error(
+                "webhook_parked",
+                [
+                    "webhook": .string(name.id.text), "project": .string(name.project.text),
+                    "whole": .bool(isOver), "failing_since": .string(since.text),
+                    "remedy": .string("mend the receiver, then: deed webhook resume \(name.id)"),
+                ])
+        }
+    }
+
+    private func note(_ letter: Mailbox.Letter, _ end: AttemptEnd) {
+        ports.measures.count(end.isDelivered)
+        place.attempts += 1
+        let message = letter.entry.message
+        attempts.append(
+            WebhookAttempt(
+                message: message.id, type: message.type, customer: letter.line.customer,
+                attempt: letter.attempt, at: letter.at, milliseconds: letter.milliseconds,
+                status: end.status.map(Int64.init), error: end.error, answer: end.answer,
+                replay: letter.line.replay, number: place.attempts))
+        isDirty = true
+    }
+
+    /// How long the thread may rest.
+    private var pause: Int64 {
+        var pause: Int64 = 500
+        let now = ports.machineClock().milliseconds
+        if isDirty { pause = min(pause, max(1, nextWrite - monotonicMilliseconds())) }
+        let mayRead =
+            outbox.waiting.count < Deliverer.waitingLimit
+            && outbox.count(ofReplays: false) < Deliverer.messageLimit
+        if isMore, mayRead { pause = min(pause, max(0, nextLook - monotonicMilliseconds())) }
+        if let due = outbox.nextDue { pause = min(pause, max(5, due.milliseconds - now)) }
+        if outbox.hasNext(ofReplays: false) || outbox.hasNext(ofReplays: true),
+            webhook.rate != nil, underWay.values.reduce(0, +) < webhook.concurrency
+        {
+            pause = min(pause, 5)
+        }
+        return pause
+    }
+
+    // MARK: Progress
+
+    /// Writes what has changed, if the last time is long enough ago.
+    private func write(within wait: Int64) throws(Fault) {
+        let time = monotonicMilliseconds()
+        guard isDirty, time >= nextWrite + min(0, wait) else { return }
+        nextWrite = time + max(0, wait)
+        if let page = outbox.finishPages(of: nil) {
+            place.cursor = page.cursor.text(for: name.project)
+        }
+        place.oldestAt = outbox.oldestAt
+        var progress = WebhookProgress(name, place)
+        (progress.waiting, progress.served) = outbox.takeChanges()
+        progress.attempts = attempts
+        progress.attemptsSince = ports.machineClock()
+            .advanced(byMilliseconds: -WebhookAttempt.lifetime)
+        progress.replays = takeReplayProgress()
+        if try !ports.store.keep(progress, under: lease) { throw .leaseLost }
+        attempts = []
+        isDirty = false
+        let standing = DeliveryMeasures.Standing(
+            lag: lag, oldestAt: place.oldestAt,
+            parked: Int64(outbox.parked) + (isStanding ? 1 : 0))
+        ports.measures.note(name, standing)
+    }
+
+    func noteProgress() { isDirty = true }
+}

@@ -1,0 +1,133 @@
+import Core
+import Feed
+import Threading
+
+/// A replay under way.
+struct ReplayRun {
+    /// How often a message is tried: it arrived before, or waits in its customer's turn as well.
+    static let tries: Int64 = 3
+    static let retryPause: Int64 = 5000
+    static let messageLimit = 200
+    private static let pageLimit = 100
+
+    var replay: WebhookReplay
+    let types: FeedTypes?
+    /// The last position of each shard that it includes.
+    let ends: [Int64]
+    var start: FeedQuestion.Start
+    var isRead = false
+
+    mutating func note(isSent: Bool) {
+        if isSent { replay.sent += 1 } else { replay.failed += 1 }
+    }
+
+    func question(_ name: WebhookName, _ webhook: Webhook, _ usual: FeedTypes) -> FeedQuestion {
+        var question = FeedQuestion(name.project, webhook.environment)
+        question.start = start
+        question.limit = ReplayRun.pageLimit
+        question.types = types ?? usual
+        if case .range(_, _, _, let customer) = replay.wanted { question.customer = customer }
+        return question
+    }
+
+    func includes(_ item: FeedItem) -> Bool {
+        item.position.sequence <= ends[Int(item.position.shard.number)]
+    }
+}
+
+extension Deliverer {
+    private static let replayPause: Int64 = 3000
+
+    /// Looks for replays that were asked for.
+    func pollReplays() throws(Fault) {
+        let now = monotonicMilliseconds()
+        for (line, at) in delayed where at <= now {
+            delayed[line] = nil
+            outbox.retry(line)
+        }
+        if now < nextReplays { return }
+        nextReplays = now + Deliverer.replayPause
+        for replay in try ports.store.replays(of: name) where replays[replay.id] == nil {
+            replays[replay.id] = try run(of: replay)
+        }
+    }
+
+    private func run(of replay: WebhookReplay) throws(Fault) -> ReplayRun {
+        guard case .range(let since, let until, let types, _) = replay.wanted else {
+            return ReplayRun(replay: replay, types: nil, ends: [], start: .end)
+        }
+        var start = FeedQuestion.Start.since(since)
+        if let text = replay.cursor, let cursor = try? FeedCursor(text, of: name.project) {
+            start = .cursor(cursor)
+        }
+        return ReplayRun(
+            replay: replay,
+            types: try types.map { names throws(Fault) in try Deliverer.types(names) },
+            ends: try reader.places(before: until), start: start)
+    }
+
+    /// Reads what is to be sent again, as long as there is room for it.
+    func readReplays() throws(Fault) {
+        for (id, run) in replays
+        where !run.isRead && outbox.count(ofReplays: true) < ReplayRun.messageLimit {
+            do throws(FeedError) {
+                try read(run, id)
+            } catch {
+                switch error {
+                case .fault(let fault): throw fault
+                // What the cursor passed was sent.
+                case .cursorLost(let restart): replays[id]?.start = .cursor(restart)
+                case .cursorOfAnotherDatabase: replays[id]?.isRead = true
+                }
+            }
+            noteProgress()
+        }
+    }
+
+    private func read(_ run: ReplayRun, _ id: ReplayID) throws(FeedError) {
+        let now = ports.machineClock()
+        if case .event(let event) = run.replay.wanted {
+            if let item = try reader.item(event, of: name.project, webhook.environment) {
+                var end = FeedQuestion(name.project, webhook.environment)
+                end.start = .end
+                let cursor = try reader.page(end).next
+                outbox.take([item], through: cursor, types, replay: id, retryAt: now)
+            }
+            replays[id]?.isRead = true
+            return
+        }
+        let page = try reader.page(run.question(name, webhook, types))
+        outbox.take(
+            page.items.filter(run.includes), through: page.next, run.types ?? types, replay: id,
+            retryAt: now)
+        let isPast = zip(page.next.place, run.ends).allSatisfy { $0 >= $1 }
+        replays[id]?.start = .cursor(page.next)
+        replays[id]?.isRead = isPast || !page.isMore
+    }
+
+    /// A message of a replay is tried a few times and then left out, so that the rest is sent.
+    func retryReplay(_ letter: Mailbox.Letter) {
+        if letter.attempt < ReplayRun.tries {
+            delayed[letter.line] = monotonicMilliseconds() + ReplayRun.retryPause
+            return
+        }
+        outbox.pass(letter.line)
+        if let id = letter.line.replay { replays[id]?.note(isSent: false) }
+    }
+
+    /// How far the replays have come.
+    func takeReplayProgress() -> [WebhookReplay] {
+        var progress: [WebhookReplay] = []
+        for (id, run) in replays {
+            var replay = run.replay
+            if let page = outbox.finishPages(of: id) {
+                replay.cursor = page.cursor.text(for: name.project)
+            }
+            replay.isOver = run.isRead && !outbox.pages.contains { $0.replay == id }
+            replays[id]?.replay = replay
+            progress.append(replay)
+            if replay.isOver { replays[id] = nil }
+        }
+        return progress
+    }
+}

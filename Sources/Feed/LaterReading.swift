@@ -1,0 +1,94 @@
+package import Core
+import Following
+
+extension FeedReader {
+    /// The next events of some customers of a project, each customer's in order. Each customer is remembered
+    /// as it was before the first of them, so that asking again costs no more than that.
+    package func later(
+        _ wanted: [LaterEvents], of project: ProjectID, limit: Int
+    ) throws(Fault) -> [[FeedItem]] {
+        let found = try log.later(wanted, limit: limit)
+        return try AccessTeller(log, waiters, project).tell(found, after: wanted)
+    }
+
+    /// An event of the feed by its id; `nil` if there is none.
+    package func item(
+        _ id: String, of project: ProjectID, _ environment: Environment
+    ) throws(FeedError) -> FeedItem? {
+        let parts = id.split(separator: "-", omittingEmptySubsequences: false)
+        guard parts.count == 3, let shard = Int(parts[0]), (0..<Shard.count).contains(shard),
+            let sequence = Int64(parts[1]), sequence > 0
+        else { return nil }
+        var place = try rethrowing(as: FeedError.fault, log.heads())
+        if place[shard] < sequence { return nil }
+        place[shard] = sequence - 1
+        var question = FeedQuestion(project, environment)
+        question.start = .place(place)
+        question.limit = 1
+        let found = try page(question).items.first
+        return found?.id == id ? found : nil
+    }
+
+    /// The last position of each shard that was recorded before the instant.
+    package func places(before instant: Instant) throws(Fault) -> [Int64] {
+        try log.places(before: instant)
+    }
+}
+
+extension AccessTeller {
+    /// What some customers' events changed, each customer's in order.
+    func tell(
+        _ found: [[LoggedEvent]], after wanted: [LaterEvents]
+    ) throws(Fault) -> [[FeedItem]] {
+        let parts = wanted.map { wanted in
+            PartlyTold(
+                wanted.stream, memory.told(of: wanted.stream, before: wanted.version + 1),
+                through: wanted.version)
+        }
+        let told = try recall(parts)
+        var items: [[FeedItem]] = []
+        for (wanted, events) in zip(wanted, found) {
+            guard case .success(var access) = told[wanted.stream] else {
+                items.append(events.compactMap { FeedItem($0, .unknown) })
+                continue
+            }
+            memory.keep(access, of: wanted.stream)
+            var told: [FeedItem] = []
+            var isReadable = true
+            for event in events {
+                var found = AccessTold.unknown
+                do throws(Fault) {
+                    if isReadable {
+                        let changes = try access.tell(try log.recorded(event)) {
+                            wanted throws(Fault) in try catalog(wanted)
+                        }
+                        found = AccessTold(changes: changes, isUnknown: false)
+                    }
+                } catch {
+                    if error.isOfWholeDatabase || error == .busy { throw error }
+                    isReadable = false
+                }
+                if let item = FeedItem(event, found) { told.append(item) }
+            }
+            items.append(told)
+        }
+        return items
+    }
+}
+
+extension FeedItem {
+    init?(_ event: LoggedEvent, _ told: AccessTold) {
+        guard let content = event.content else { return nil }
+        self.init(
+            stream: event.stream, position: event.position, version: event.version,
+            type: event.type, record: content.record, payload: content.payload,
+            mark: hex(content.chain.prefix(4)), access: told.changes,
+            isAccessUnknown: told.isUnknown)
+    }
+}
+
+func hex(_ bytes: some Sequence<UInt8>) -> String {
+    let digits = Array("0123456789abcdef".utf8)
+    return String(
+        decoding: bytes.flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)]] }, as: UTF8.self)
+}

@@ -1,0 +1,187 @@
+package import Core
+import Postgres
+import SQL
+
+// What is kept of endpoints besides their events: sealed secrets, how far each has come, who waits.
+extension Ledger {
+    package func webhookSecrets(
+        of project: ProjectID? = nil, _ id: WebhookID? = nil
+    ) throws(Fault) -> [SealedWebhook] {
+        let call = Statement.findWebhookSecrets(.text(project?.text), .text(id?.text))
+        return try list(call) { rows, row throws(LedgerError) in
+            SealedWebhook(
+                WebhookName(try rows.identifier(row, 0), try rows.identifier(row, 1)),
+                sealed: rows.bytes(row, 2), keyName: rows.bytes(row, 3),
+                revision: rows.int8(row, 4),
+                version: rows.int8(row, 5))
+        }
+    }
+
+    /// Replaces what is sealed of that revision; false if something else was stored in between. A new endpoint
+    /// begins at the cursor.
+    package func putWebhookSecrets(
+        _ sealed: SealedWebhook, from cursor: String?
+    ) throws(Fault) -> Bool {
+        try requireWritable()
+        let call = Statement.putWebhookSecrets(
+            .text(sealed.name.project.text), .text(sealed.name.id.text), .bytea(sealed.sealed),
+            .bytea(sealed.keyName), .int8(sealed.revision), .int8(sealed.version), .text(cursor))
+        return try !list(call) { _, _ in () }.isEmpty
+    }
+
+    package func forgetWebhook(_ name: WebhookName) throws(Fault) {
+        try requireWritable()
+        _ = try list(Statement.forgetWebhook(.text(name.project.text), .text(name.id.text))) {
+            _, _ in ()
+        }
+    }
+
+    /// How a project's endpoints stand, or one of them.
+    package func webhookStandings(
+        of project: ProjectID, _ id: WebhookID? = nil
+    ) throws(Fault) -> [WebhookID: WebhookStanding] {
+        let call = Statement.findWebhookPlaces(.text(project.text), .text(id?.text))
+        let found = try list(call) { rows, row throws(LedgerError) in
+            var place = WebhookPlace(cursor: rows.text(row, 1))
+            place.resumptions = rows.int8(row, 2)
+            place.failingSince = rows.instant(row, 3)
+            place.parkedAt = rows.instant(row, 4)
+            place.goneAt = rows.instant(row, 5)
+            place.restsUntil = rows.instant(row, 6)
+            place.oldestAt = rows.instant(row, 7)
+            place.attempts = rows.int8(row, 8)
+            return (
+                id: try rows.identifier(row, 0) as WebhookID, place: place,
+                waiting: rows.int8(row, 9), parked: rows.int8(row, 10),
+                oldest: rows.instant(row, 11)
+            )
+        }
+        if found.isEmpty { return [:] }
+        let heads = try heads()
+        var standings: [WebhookID: WebhookStanding] = [:]
+        for one in found {
+            let places = (try? FeedCursor(one.place.cursor, of: project))?.place ?? heads
+            let lag = zip(heads, places).reduce(0) { $0 + max(0, $1.0 - $1.1) }
+            let oldest = [one.oldest, lag > 0 ? one.place.oldestAt : nil].compactMap(\.self).min()
+            standings[one.id] = WebhookStanding(
+                one.place, lag: lag, waiting: one.waiting, parked: one.parked, oldestAt: oldest)
+        }
+        return standings
+    }
+
+    /// Customers who wait, those who wait for the oldest event first.
+    package func waitingCustomers(
+        of name: WebhookName, limit: Int
+    ) throws(Fault) -> [WaitingCustomer] {
+        let call = Statement.listWebhookWaiting(
+            .text(name.project.text), .text(name.id.text), .int8(Int64(limit)))
+        return try list(call) { rows, row throws(LedgerError) in
+            WaitingCustomer(
+                try rows.identifier(row, 0),
+                at: Position(shard: Shard(number: rows.int2(row, 1)), sequence: rows.int8(row, 2)),
+                version: rows.int8(row, 3), part: rows.int2(row, 4), attempts: rows.int8(row, 5),
+                dueAt: rows.instant(row, 6),
+                recordedAt: Instant(milliseconds: rows.int8(row, 7)))
+        }
+    }
+
+    /// Attempts, the newest first.
+    package func webhookAttempts(
+        of name: WebhookName, before number: Int64?, customer: CustomerID?, limit: Int
+    ) throws(Fault) -> [WebhookAttempt] {
+        let call = Statement.listWebhookAttempts(
+            .text(name.project.text), .text(name.id.text), .int8(number), .text(customer?.text),
+            .int8(Int64(limit)))
+        return try list(call) { rows, row throws(LedgerError) in
+            let replay: ReplayID? = try rows.isNull(row, 10) ? nil : rows.identifier(row, 10)
+            return WebhookAttempt(
+                message: rows.text(row, 1), type: rows.text(row, 2),
+                customer: try rows.identifier(row, 3), attempt: rows.int8(row, 4),
+                at: Instant(milliseconds: rows.int8(row, 5)), milliseconds: rows.int8(row, 6),
+                status: rows.optionalInt8(row, 7), error: rows.optionalText(row, 8),
+                answer: rows.text(row, 9), replay: replay, number: rows.int8(row, 0))
+        }
+    }
+
+    /// Writes an endpoint's progress, all of it or nothing; false if the lease was taken over or the endpoint is
+    /// no more.
+    package func keep(_ progress: WebhookProgress, under lease: Lease) throws(Fault) -> Bool {
+        try requireWritable()
+        let (place, waiting, tried) = (progress.place, progress.waiting, progress.attempts)
+        let replays = progress.replays
+        let call = Statement.keepWebhook(
+            .text(progress.name.project.text), .text(progress.name.id.text), .text(lease.name),
+            .int8(lease.fence), .text(place.cursor), .int8(place.resumptions),
+            .int8(place.failingSince?.milliseconds), .int8(place.parkedAt?.milliseconds),
+            .int8(place.goneAt?.milliseconds), .int8(place.restsUntil?.milliseconds),
+            .int8(place.oldestAt?.milliseconds), .int8(place.attempts),
+            .texts(waiting.map(\.customer.text)), .int2s(waiting.map(\.position.shard.number)),
+            .int8s(waiting.map(\.position.sequence)), .int8s(waiting.map(\.version)),
+            .int2s(waiting.map(\.part)), .int8s(waiting.map(\.attempts)),
+            .optionalInt8s(waiting.map { $0.dueAt?.milliseconds }),
+            .int8s(waiting.map(\.recordedAt.milliseconds)), .texts(progress.served.map(\.text)),
+            .int8s(tried.map(\.number)), .texts(tried.map(\.message)), .texts(tried.map(\.type)),
+            .texts(tried.map(\.customer.text)), .int8s(tried.map(\.attempt)),
+            .int8s(tried.map(\.at.milliseconds)), .int8s(tried.map(\.milliseconds)),
+            .optionalInt8s(tried.map(\.status)), .texts(tried.map(\.error)),
+            .texts(tried.map(\.answer)), .texts(tried.map { $0.replay?.text }),
+            .int8(WebhookAttempt.countLimit), .int8(progress.attemptsSince.milliseconds),
+            .texts(replays.map(\.id.text)), .texts(replays.map(\.cursor)),
+            .int8s(replays.map(\.sent)), .int8s(replays.map(\.failed)),
+            .bools(replays.map(\.isOver)))
+        return try list(call, over: watching) { rows, row in rows.int8(row, 0) }.first == 1
+    }
+}
+
+// What is sent again.
+extension Ledger {
+    /// The digest of the replay of that name, an earlier one's where it was there already; `nil` if there are too
+    /// many.
+    package func addReplay(
+        _ replay: WebhookReplay, digest: [UInt8], of name: WebhookName
+    ) throws(Fault) -> [UInt8]? {
+        try requireWritable()
+        var binds: [Bind] = [.text(nil), .int8(nil), .int8(nil), .text(nil), .text(nil)]
+        switch replay.wanted {
+        case .event(let id): binds[0] = .text(id)
+        case .range(let since, let until, let types, let customer):
+            binds[1] = .int8(since.milliseconds)
+            binds[2] = .int8(until.milliseconds)
+            binds[3] = .text(types?.joined(separator: ","))
+            binds[4] = .text(customer?.text)
+        }
+        let call = Statement.addWebhookReplay(
+            .text(name.project.text), .text(name.id.text), .text(replay.id.text), .bytea(digest),
+            binds[0], binds[1], binds[2], binds[3], binds[4],
+            .int8(Int64(WebhookReplay.countLimit)))
+        return try list(call) { rows, row in rows.bytes(row, 0) }.first
+    }
+
+    /// The replays that are not over.
+    package func replays(of name: WebhookName) throws(Fault) -> [WebhookReplay] {
+        let call = Statement.listWebhookReplays(.text(name.project.text), .text(name.id.text))
+        return try list(call) { rows, row throws(LedgerError) in
+            var wanted = WebhookReplay.Wanted.event(rows.optionalText(row, 1) ?? "")
+            if rows.isNull(row, 1) {
+                wanted = .range(
+                    since: Instant(milliseconds: rows.int8(row, 2)),
+                    until: Instant(milliseconds: rows.int8(row, 3)),
+                    types: rows.optionalText(row, 4).map { text in
+                        text.split(separator: ",").map(String.init)
+                    },
+                    customer: try rows.isNull(row, 5) ? nil : rows.identifier(row, 5))
+            }
+            var replay = WebhookReplay(try rows.identifier(row, 0), wanted)
+            replay.cursor = rows.optionalText(row, 6)
+            replay.sent = rows.int8(row, 7)
+            replay.failed = rows.int8(row, 8)
+            return replay
+        }
+    }
+}
+
+extension Rows {
+    fileprivate func instant(_ row: Int, _ column: Int) -> Instant? {
+        optionalInt8(row, column).map(Instant.init(milliseconds:))
+    }
+}

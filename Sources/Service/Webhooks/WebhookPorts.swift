@@ -1,0 +1,93 @@
+package import Core
+
+/// Keeps what endpoints sign and send with.
+package protocol WebhookKeeper: Sendable {
+    /// Makes an endpoint's first key; `nil` for a repetition after it was replaced.
+    func open(
+        _ name: WebhookName, _ headers: [WebhookHeader], version: Int64, from cursor: String
+    ) throws(CommandError) -> WebhookKeys?
+    func set(
+        _ headers: [WebhookHeader], of name: WebhookName, version: Int64
+    ) throws(CommandError)
+    /// Makes the key of that number; the ones before sign until the overlap is over, in milliseconds.
+    func rotate(
+        _ name: WebhookName, to number: Int64, version: Int64, overlap: Int64, now: Instant
+    ) throws(CommandError) -> WebhookKeys?
+    func forget(_ name: WebhookName) throws(Fault)
+    /// Tells headers apart, and reveals nothing of their values.
+    func digest(of headers: [WebhookHeader]) throws(CommandError) -> [UInt8]
+}
+
+/// What is known of endpoints besides their settings.
+package protocol WebhookRecords: Sendable {
+    func webhookStandings(
+        of project: ProjectID, _ id: WebhookID?
+    ) throws(Fault) -> [WebhookID: WebhookStanding]
+    func waitingCustomers(of name: WebhookName, limit: Int) throws(Fault) -> [WaitingCustomer]
+    func webhookAttempts(
+        of name: WebhookName, before number: Int64?, customer: CustomerID?, limit: Int
+    ) throws(Fault) -> [WebhookAttempt]
+    /// The digest of the replay of that name, an earlier one's where it was there already; `nil` if there are too
+    /// many.
+    func addReplay(
+        _ replay: WebhookReplay, digest: [UInt8], of name: WebhookName
+    ) throws(Fault) -> [UInt8]?
+}
+
+/// What endpoints are sent.
+package protocol WebhookSource: Sendable {
+    /// Where an endpoint begins, as a cursor of the feed.
+    func cursor(of project: ProjectID, at start: WebhookStart) throws(CommandError) -> String
+    /// Throws unless the feed has the event.
+    func require(
+        _ event: String, of project: ProjectID, _ environment: Environment
+    ) throws(CommandError)
+    /// Sends an example of the type, and waits for what the receiver says.
+    func test(
+        _ webhook: Webhook, of project: ProjectID, type: String
+    ) throws(CommandError) -> WebhookTest
+}
+
+/// Where an endpoint begins.
+package enum WebhookStart: Hashable, Sendable {
+    case beginning
+    case end
+    case since(Instant)
+
+    package init?(_ text: String) {
+        switch text {
+        case "beginning": self = .beginning
+        case "end": self = .end
+        default:
+            guard let instant = Instant(text: text) else { return nil }
+            self = .since(instant)
+        }
+    }
+
+    package var text: String {
+        switch self {
+        case .beginning: "beginning"
+        case .end: "end"
+        case .since(let instant): instant.text
+        }
+    }
+}
+
+/// What a receiver said to an example.
+package struct WebhookTest: Hashable, Sendable {
+    package let message: String
+    package let status: Int?
+    package let error: String?
+    package let answer: String
+    package let milliseconds: Int64
+
+    package init(
+        message: String, status: Int?, error: String?, answer: String, milliseconds: Int64
+    ) {
+        self.message = message
+        self.status = status
+        self.error = error
+        self.answer = answer
+        self.milliseconds = milliseconds
+    }
+}

@@ -1,0 +1,37 @@
+package import Core
+
+/// The endpoints of all projects in memory, as the log has them.
+package final class WebhookRing: Sendable {
+    private let listed: Refreshing<[WebhookName: Webhook]>
+
+    /// `projects` are those that have, or had, endpoints.
+    package init(
+        _ ledger: any EventLog, projects: @escaping @Sendable () throws(Fault) -> Set<ProjectID>
+    ) {
+        listed = Refreshing([:]) { () throws(Fault) in
+            var found: [WebhookName: Webhook] = [:]
+            for project in try projects() {
+                do throws(Fault) {
+                    for webhook in try ledger.project(project).webhooks {
+                        found[WebhookName(project, webhook.id)] = webhook
+                    }
+                } catch {
+                    // A project that cannot be read closes no other one.
+                    if error.isOfWholeDatabase || error == .busy { throw error }
+                }
+            }
+            return found
+        }
+    }
+
+    package func webhook(_ name: WebhookName) -> Webhook? {
+        listed.known { $0[name] }?.found
+    }
+
+    /// Those that are to be sent to.
+    package var active: [WebhookName] {
+        listed.known { all in all.filter { !$0.value.isPaused }.map(\.key) }?.found ?? []
+    }
+
+    package func reload() throws(Fault) { try listed.reload() }
+}

@@ -1,0 +1,279 @@
+package import Core
+
+/// An endpoint as answers show it; `keys` only where they are shown, which is once.
+package struct WebhookAnswer: Hashable, Sendable {
+    package let project: ProjectID
+    package let webhook: Webhook
+    package let standing: WebhookStanding?
+    package let keys: WebhookKeys?
+}
+
+/// What was sent lately, the newest first, and who waits.
+package struct DeliveriesAnswer: Hashable, Sendable {
+    package let webhook: WebhookID
+    package let attempts: [WebhookAttempt]
+    package let waiting: [WaitingCustomer]
+    /// Before which number the next page goes on; `nil` at the end.
+    package let next: Int64?
+}
+
+/// Where projects have their events sent.
+package struct Webhooks: Sendable {
+    package static let usualOverlap: Int64 = 86_400
+    package static let overlaps: ClosedRange<Int64> = 0...604_800
+    /// How many waiting customers an answer lists.
+    package static let waitingListed = 100
+
+    let ledger: any EventLog
+    let keeper: any WebhookKeeper
+    let records: any WebhookRecords
+    let source: any WebhookSource
+    let secrets: Secrets
+    let now: @Sendable () -> Instant
+    let machineClock: @Sendable () -> Instant
+    /// Whether addresses are opened to which http may go, too.
+    package let allowsPlain: Bool
+
+    package init(
+        _ ports: Ports, keeper: any WebhookKeeper, records: any WebhookRecords,
+        source: any WebhookSource, allowsPlain: Bool
+    ) {
+        ledger = ports.ledger
+        secrets = ports.secrets
+        now = ports.now
+        machineClock = ports.machineClock
+        self.keeper = keeper
+        self.records = records
+        self.source = source
+        self.allowsPlain = allowsPlain
+    }
+
+    /// Deed's clock, which tells when events were recorded.
+    package var instant: Instant { now() }
+
+    package func creating(
+        _ url: WebhookURL, _ environment: Environment, _ rest: WebhookChange,
+        from start: WebhookStart, in project: ProjectID, by sender: Sender
+    ) -> Wish<WebhookAnswer> {
+        .look { () throws(CommandError) in
+            // Before the event, so that nothing is missing that comes after it.
+            let cursor = try source.cursor(of: project, at: start)
+            let headers = rest.headers ?? []
+            let arguments = [url.text, environment.rawValue, start.text]
+            let cause = secrets.cause(
+                of: sender, "create_webhook", arguments + (try self.arguments(rest)))
+            let id: WebhookID = secrets.newID(prefix: "wh_")
+            let webhook = rest.made(id, environment, url)
+            let command = Command.project(project, actor: sender.actor, cause: cause) {
+                state, _ throws(Refusal) in try state.add(webhook, to: project)
+            }
+            return set(command, project).thenLooking { set throws(CommandError) in
+                let keys =
+                    try set.isThere
+                    ? keeper.open(set.name, headers, version: set.version, from: cursor) : nil
+                return try answer(set.webhook, of: project, keys)
+            }
+        }
+    }
+
+    package func changing(
+        _ id: WebhookID, _ change: WebhookChange, of project: ProjectID, by sender: Sender
+    ) -> Wish<WebhookAnswer> {
+        .look { () throws(CommandError) in
+            let arguments = [id.text, change.url?.text] + (try self.arguments(change))
+            let cause = secrets.cause(of: sender, "change_webhook", arguments)
+            let isRemembered = sender.idempotencyKey != nil
+            let command = Command.project(project, actor: sender.actor, cause: cause) {
+                state, _ throws(Refusal) in
+                try state.change(id, change, isRemembered: isRemembered)
+            }
+            return set(command, project, id).thenLooking { set throws(CommandError) in
+                if let headers = change.headers, set.isThere {
+                    try keeper.set(headers, of: set.name, version: set.version)
+                }
+                return try answer(set.webhook, of: project)
+            }
+        }
+    }
+
+    /// Pauses or resumes one.
+    package func acting(
+        _ act: WebhookAct, on id: WebhookID, of project: ProjectID, by sender: Sender
+    ) -> Wish<WebhookAnswer> {
+        set(command(act, id, project, sender, []), project, id).thenLooking {
+            set throws(CommandError) in try answer(set.webhook, of: project)
+        }
+    }
+
+    /// Makes new keys; the old ones sign too for that many seconds.
+    package func rotating(
+        _ id: WebhookID, overlap: Int64, of project: ProjectID, by sender: Sender
+    ) -> Wish<WebhookAnswer> {
+        set(command(.rotate, id, project, sender, ["\(overlap)"]), project, id).thenLooking {
+            set throws(CommandError) in
+            let keys =
+                try set.isThere
+                ? keeper.rotate(
+                    set.name, to: set.webhook.key, version: set.version, overlap: 1000 * overlap,
+                    now: machineClock()) : nil
+            return try answer(set.webhook, of: project, keys)
+        }
+    }
+
+    package func removing(
+        _ id: WebhookID, of project: ProjectID, by sender: Sender
+    ) -> Wish<WebhookID> {
+        let cause = secrets.cause(of: sender, "remove_webhook", [id.text])
+        let command = Command.project(project, actor: sender.actor, cause: cause) {
+            state, _ throws(Refusal) in try state.remove(id)
+        }
+        return Wish(command) { _ in id }.thenLooking { id throws(CommandError) in
+            try obtain(keeper.forget(WebhookName(project, id)))
+            return id
+        }
+    }
+
+    package func list(of project: ProjectID) throws(CommandError) -> [WebhookAnswer] {
+        let state = try ledger.existing(project)
+        let standings = try obtain(records.webhookStandings(of: project, nil))
+        return state.webhooks.map {
+            WebhookAnswer(
+                project: project, webhook: $0, standing: standings[$0.id], keys: nil)
+        }
+    }
+
+    package func show(_ id: WebhookID, of project: ProjectID) throws(CommandError) -> WebhookAnswer
+    {
+        try answer(try webhook(id, of: project), of: project)
+    }
+
+    package func deliveries(
+        _ id: WebhookID, of project: ProjectID, before number: Int64?, customer: CustomerID?,
+        limit: Int
+    ) throws(CommandError) -> DeliveriesAnswer {
+        _ = try webhook(id, of: project)
+        let name = WebhookName(project, id)
+        let attempts = try obtain(
+            records.webhookAttempts(of: name, before: number, customer: customer, limit: limit))
+        let waiting = try obtain(
+            records.waitingCustomers(of: name, limit: Webhooks.waitingListed))
+        return DeliveriesAnswer(
+            webhook: id, attempts: attempts,
+            waiting: waiting.filter { customer == nil || $0.customer == customer },
+            next: attempts.count == limit ? attempts.last?.number : nil)
+    }
+
+    package func test(
+        _ id: WebhookID, type: String, of project: ProjectID
+    ) throws(CommandError) -> WebhookTest {
+        try source.test(try webhook(id, of: project), of: project, type: type)
+    }
+
+    /// Has events sent again. The same idempotency key leads to the same replay, and cannot stand for another one.
+    package func replay(
+        _ wanted: WebhookReplay.Wanted, to id: WebhookID, of project: ProjectID, by sender: Sender
+    ) throws(CommandError) -> ReplayID {
+        let webhook = try webhook(id, of: project)
+        if case .event(let event) = wanted {
+            try source.require(event, of: project, webhook.environment)
+        }
+        let digest = secrets.cause(of: sender, "replay", [id.text] + wanted.arguments).digest
+        let replay: ReplayID =
+            if let key = sender.idempotencyKey {
+                Identifier(
+                    prefix: "rp_",
+                    random: secrets.digest(Array("\(project)\0\(id)\0\(key)".utf8)).hexDigits
+                        .prefix(24).description)
+            } else {
+                secrets.newID(prefix: "rp_")
+            }
+        let kept = try obtain(
+            records.addReplay(
+                WebhookReplay(replay, wanted), digest: digest, of: WebhookName(project, id)))
+        guard let kept else { throw .refused(.tooManyReplays(limit: WebhookReplay.countLimit)) }
+        if kept != digest { throw .refused(.idempotencyMismatch) }
+        return replay
+    }
+
+    private func webhook(_ id: WebhookID, of project: ProjectID) throws(CommandError) -> Webhook {
+        guard let webhook = try ledger.existing(project).webhook(id) else {
+            throw .refused(.webhookUnknown(id))
+        }
+        return webhook
+    }
+
+    private func answer(
+        _ webhook: Webhook, of project: ProjectID, _ keys: WebhookKeys? = nil
+    ) throws(CommandError) -> WebhookAnswer {
+        let standing = try obtain(records.webhookStandings(of: project, webhook.id))[webhook.id]
+        return WebhookAnswer(project: project, webhook: webhook, standing: standing, keys: keys)
+    }
+
+    private func command(
+        _ act: WebhookAct, _ id: WebhookID, _ project: ProjectID, _ sender: Sender,
+        _ arguments: [String?]
+    ) -> Command {
+        let cause = secrets.cause(
+            of: sender, "act_on_webhook", [act.rawValue, id.text] + arguments)
+        return Command.project(project, actor: sender.actor, cause: cause) {
+            state, _ throws(Refusal) in try state.act(act, on: id)
+        }
+    }
+
+    /// An endpoint that was set.
+    private struct SetWebhook: Sendable {
+        let name: WebhookName
+        let webhook: Webhook
+        let version: Int64
+        /// Whether it was not removed since an earlier copy of the request.
+        let isThere: Bool
+    }
+
+    private func set(
+        _ command: Command, _ project: ProjectID, _ id: WebhookID? = nil
+    ) -> Wish<SetWebhook> {
+        Wish(command) { outcome throws(CommandError) in
+            var webhook = id.flatMap { outcome.state.project?.webhook($0) }
+            if case .webhookSet(let set)? = outcome.events.last?.event { webhook = set }
+            guard let webhook else { throw .fault(.broken("setting a webhook left none")) }
+            return SetWebhook(
+                name: WebhookName(project, webhook.id), webhook: webhook,
+                version: outcome.events.last?.version ?? outcome.state.version,
+                isThere: outcome.state.project?.webhook(webhook.id) != nil)
+        }
+    }
+
+    /// What distinguishes requests.
+    private func arguments(_ change: WebhookChange) throws(CommandError) -> [String?] {
+        let headers = try change.headers.map { headers throws(CommandError) in
+            try keeper.digest(of: headers).hexDigits
+        }
+        return [
+            change.types?.joined(separator: ","), change.format?.rawValue,
+            change.concurrency.map { "\($0)" }, change.rate.map { $0.map { "\($0)" } ?? "none" },
+            change.description.map { $0 ?? "none" }, headers,
+        ]
+    }
+}
+
+extension WebhookChange {
+    fileprivate func made(
+        _ id: WebhookID, _ environment: Environment, _ url: WebhookURL
+    ) -> Webhook {
+        Webhook(
+            id, environment, url: url, types: types ?? Webhook.usualTypes,
+            format: format ?? .deed, concurrency: concurrency ?? Webhook.usualConcurrency,
+            rate: rate ?? nil, description: description ?? nil,
+            headers: headers?.map(\.name) ?? [])
+    }
+}
+
+extension WebhookReplay.Wanted {
+    fileprivate var arguments: [String?] {
+        switch self {
+        case .event(let id): ["event", id]
+        case .range(let since, let until, let types, let customer):
+            ["range", since.text, until.text, types?.joined(separator: ","), customer?.text]
+        }
+    }
+}

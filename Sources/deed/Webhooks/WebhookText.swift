@@ -1,0 +1,161 @@
+import API
+import Assembly
+import Commands
+import Core
+import Service
+
+extension Invocation {
+    func webhook() throws(CommandEnd) -> WebhookID {
+        try id(positional(0) ?? "", named: "the webhook's id")
+    }
+
+    func withWebhooks(
+        in project: ProjectID, _ body: (Webhooks, UseCases) throws(CommandEnd) -> Void
+    ) throws(CommandEnd) {
+        try withLive(in: project) { live throws(CommandEnd) in
+            defer { live.webhooks.close() }
+            guard let webhooks = live.useCases.webhooks else { return }
+            try body(webhooks, live.useCases)
+        }
+    }
+
+    /// Changes the webhook in the first argument, and shows it.
+    func changeWebhook(
+        _ wish: (Webhooks, WebhookID, ProjectID, Sender) -> Wish<WebhookAnswer>
+    ) throws(CommandEnd) {
+        let (project, id, sender) = (try project(), try webhook(), try sender())
+        try withWebhooks(in: project) { webhooks, useCases throws(CommandEnd) in
+            let answer = try useCases.fulfil(wish(webhooks, id, project, sender))
+            show(answer.json, text: answer.text)
+        }
+    }
+
+    /// A flag that is left out changes nothing.
+    func webhookChange() throws(CommandEnd) -> WebhookChange {
+        var change = WebhookChange()
+        let allowsPlain = self["webhook-allow"] != nil
+        change.url = try self["url"].map { text throws(CommandEnd) in
+            try proper("--url") { () throws(InvalidWebhook) in
+                try WebhookURL(text, allowsPlain: allowsPlain)
+            }
+        }
+        change.types = try feedTypes()
+        if let word = self["format"] {
+            guard let format = Webhook.Format(rawValue: word) else {
+                throw usage("--format must be deed or cloudevents")
+            }
+            change.format = format
+        }
+        let places = Int(Webhook.concurrencies.lowerBound)...Int(Webhook.concurrencies.upperBound)
+        change.concurrency = try integer("concurrency", in: places).map(Int64.init)
+        let rates = Int(Webhook.rates.lowerBound)...Int(Webhook.rates.upperBound)
+        if self["rate"] == "none" {
+            change.rate = .some(nil)
+        } else if let rate = try integer("rate", in: rates) {
+            change.rate = .some(Int64(rate))
+        }
+        if let text = self["description"] {
+            if text.utf8.count > Webhook.descriptionLimit {
+                throw usage("--description takes at most \(Webhook.descriptionLimit) bytes")
+            }
+            if !text.isEmpty { let _: Reason = try id(text, named: "--description") }
+            change.description = .some(text.isEmpty ? nil : text)
+        }
+        if let file = self["headers-file"] { change.headers = try webhookHeaders(in: file) }
+        return change
+    }
+
+    private func webhookHeaders(in file: String) throws(CommandEnd) -> [WebhookHeader] {
+        var headers: [WebhookHeader] = []
+        for line in try readFile(file).split(whereSeparator: \.isNewline) {
+            guard let colon = line.firstIndex(of: ":") else {
+                throw usage("--headers-file takes lines like \"Name: value\"")
+            }
+            let value = line[line.index(after: colon)...].drop { $0 == " " }
+            headers.append(
+                try proper("a header of --headers-file") { () throws(InvalidWebhook) in
+                    try WebhookHeader(name: String(line[..<colon]), value: String(value))
+                })
+        }
+        if headers.count > Webhook.headerLimit {
+            throw usage("--headers-file takes at most \(Webhook.headerLimit) headers")
+        }
+        if Set(headers.map { $0.name.lowercased() }).count < headers.count {
+            throw usage("--headers-file names one header twice")
+        }
+        return headers
+    }
+
+    private func feedTypes() throws(CommandEnd) -> [String]? {
+        guard let list = self["types"] else { return nil }
+        let names = list.split(separator: ",", omittingEmptySubsequences: false).map(String.init)
+        do throws(UnknownFeedType) {
+            _ = try FeedTypes(names)
+        } catch {
+            let hint = error.nearest.map { "; the nearest is \($0)" } ?? ""
+            throw usage(
+                "--types names \"\(error.name)\", and no event of the feed is called that\(hint)")
+        }
+        return names
+    }
+
+    private func proper<Value>(
+        _ name: String, _ value: () throws(InvalidWebhook) -> Value
+    ) throws(CommandEnd) -> Value {
+        try rethrowing(as: { (error: InvalidWebhook) in usage("\(name) \(error)") }, value)
+    }
+
+    func replay(now: Instant) throws(CommandEnd) -> WebhookReplay.Wanted {
+        if let event = self["event"] {
+            let rest = ["since", "until", "types", "customer"]
+            if rest.contains(where: { self[$0] != nil }) {
+                throw usage("--event is one event, and takes no other flag with it")
+            }
+            return .event(event)
+        }
+        guard let since = try instant("since"), let until = try instant("until") else {
+            throw usage("give --event, or --since and --until")
+        }
+        if until <= since { throw usage("--until must come after --since") }
+        let customer: CustomerID? = try self["customer"].map { text throws(CommandEnd) in
+            try id(text, named: "--customer")
+        }
+        return .range(
+            since: since, until: min(until, now), types: try feedTypes(), customer: customer)
+    }
+}
+
+extension WebhookAnswer {
+    private var state: WebhookStanding.State {
+        standing?.state(of: webhook) ?? (webhook.isPaused ? .paused : .active)
+    }
+
+    var line: String {
+        "\(webhook.id)   \(state.rawValue.padded(to: 6))   lag \(standing?.lag ?? 0)   "
+            + "waiting \(standing?.waiting ?? 0)   \(webhook.url.text)"
+    }
+
+    var text: String {
+        guard let keys else { return line }
+        return line + "\nsecret       \(keys.secret)\npublic key   \(keys.publicKey)\n"
+            + "They are shown only this once."
+    }
+}
+
+extension DeliveriesAnswer {
+    var text: String {
+        let lines = attempts.map { attempt in
+            let end = attempt.status.map { "\($0)" } ?? "---"
+            return "\(attempt.at.text)   \(end)   \(attempt.milliseconds) ms   \(attempt.type)   "
+                + "\(attempt.customer)   \(attempt.message)"
+                + (attempt.error.map { "   \($0)" } ?? "")
+        }
+        let waits = waiting.map { row in
+            "\(row.customer) waits from \(row.position) on, "
+                + (row.dueAt.map { "until \($0.text)" } ?? "until deed webhook resume")
+                + ", after \(row.attempts) attempts"
+        }
+        let all = lines + waits
+        return all.isEmpty ? "Nothing was sent yet." : all.joined(separator: "\n")
+    }
+}

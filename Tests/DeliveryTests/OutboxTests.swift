@@ -1,0 +1,144 @@
+import Core
+import Testing
+
+@testable import Delivery
+@testable import Feed
+
+@Suite("Which messages may be sent, and who waits")
+struct OutboxTests {
+    private let types: FeedTypes
+    private let project: ProjectID
+    private let now = Instant(milliseconds: 1_000_000)
+
+    init() throws {
+        types = try FeedTypes(["grant.given"])
+        project = try ProjectID("default")
+    }
+
+    private func item(_ customer: String, _ version: Int64, _ sequence: Int64) throws -> FeedItem {
+        let stream = Stream(
+            project: project, environment: .production, customer: try CustomerID(customer))
+        let record = EventRecord(
+            occurredAt: now, recordedAt: now, actor: try Actor("a"), cause: "c", catalogVersion: 0)
+        return FeedItem(
+            stream: stream, position: Position(shard: Shard(number: 3), sequence: sequence),
+            version: version, type: "grant.given", record: record, payload: "{}", mark: "00",
+            access: [], isAccessUnknown: false)
+    }
+
+    /// The next message, which must be there.
+    private func next(of outbox: inout Outbox) throws -> (line: Line, entry: Entry) {
+        let found = outbox.next(ofReplays: false)
+        return try #require(found)
+    }
+
+    private func cursor(_ sequence: Int64) -> FeedCursor {
+        FeedCursor(
+            [Int64](repeating: sequence, count: Shard.count), marks: PlaceMarks(hash: 1), turn: 0,
+            givenAt: now, origin: now, losses: AcceptedLosses([]))
+    }
+
+    private func taken(_ items: [FeedItem], into outbox: inout Outbox, through sequence: Int64) {
+        outbox.take(items, through: cursor(sequence), types, retryAt: now)
+    }
+
+    @Test("A customer's next message is not sent before the one before it has arrived")
+    func order() throws {
+        var outbox = Outbox()
+        taken(
+            [try item("u", 1, 1), try item("u", 2, 2), try item("v", 1, 3)], into: &outbox,
+            through: 3)
+        let first = try next(of: &outbox)
+        let second = try next(of: &outbox)
+        #expect(first.entry.message.item.version == 1)
+        #expect(second.line.customer.text == "v")
+        #expect(!outbox.hasNext(ofReplays: false))
+        outbox.pass(first.line)
+        let third = try next(of: &outbox)
+        #expect(third.entry.message.item.version == 2)
+        let early = outbox.finishPages(of: nil)
+        #expect(early?.number == nil)
+        outbox.pass(first.line)
+        outbox.pass(second.line)
+        let finished = outbox.finishPages(of: nil)
+        #expect(finished?.cursor.place[0] == 3)
+    }
+
+    @Test("Who waits keeps no message, does not hold the page up, and goes on where it stood")
+    func waiting() throws {
+        var outbox = Outbox()
+        taken(
+            [try item("u", 1, 1), try item("u", 2, 2), try item("v", 1, 3)], into: &outbox,
+            through: 3)
+        let failed = try next(of: &outbox)
+        outbox.hold(failed.line, attempts: 1, until: now.advanced(byMilliseconds: 5000))
+        let other = try next(of: &outbox)
+        outbox.pass(other.line)
+        #expect(outbox.count(ofReplays: false) == 0)
+        let finished = outbox.finishPages(of: nil)
+        #expect(finished?.number != nil)
+        let changes = outbox.takeChanges()
+        let row = try #require(changes.waiting.first)
+        #expect((row.customer.text, row.version, row.part, row.attempts) == ("u", 1, 0, 1))
+        // Another page leaves its later events out.
+        taken([try item("u", 3, 4)], into: &outbox, through: 4)
+        #expect(!outbox.hasNext(ofReplays: false))
+        #expect(outbox.due(at: now, limit: 9).isEmpty)
+        let later = now.advanced(byMilliseconds: 5000)
+        #expect(outbox.due(at: later, limit: 9).count == 1)
+        outbox.load(
+            [try item("u", 1, 1)], of: row.customer, types, isMore: true, retryAt: { _ in nil })
+        let passed = try next(of: &outbox).line
+        outbox.pass(passed)
+        #expect(outbox.due(at: now, limit: 9).first?.attempts == 0)
+        outbox.load(
+            [try item("u", 1, 1), try item("u", 2, 2), try item("u", 3, 4)], of: row.customer,
+            types,
+            isMore: false, retryAt: { _ in nil })
+        for version in [Int64(2), 3] {
+            let found = try next(of: &outbox)
+            #expect(found.entry.message.item.version == version)
+            outbox.pass(found.line)
+        }
+        #expect(outbox.waiting.isEmpty)
+        let end = outbox.takeChanges()
+        #expect(end.served.map(\.text) == ["u"])
+    }
+
+    @Test("Nothing is skipped that came while a customer caught up")
+    func meanwhile() throws {
+        var outbox = Outbox([
+            WaitingCustomer(
+                try CustomerID("u"), at: Position(shard: Shard(number: 3), sequence: 1), version: 1,
+                part: 0, attempts: 3, dueAt: now, recordedAt: now)
+        ])
+        outbox.load(
+            [try item("u", 1, 1)], of: try CustomerID("u"), types, isMore: false,
+            retryAt: { _ in nil })
+        taken([try item("u", 2, 7)], into: &outbox, through: 7)
+        let passed = try next(of: &outbox).line
+        outbox.pass(passed)
+        #expect(outbox.due(at: now, limit: 9).count == 1)
+        outbox.load(
+            [try item("u", 1, 1), try item("u", 2, 7)], of: try CustomerID("u"), types,
+            isMore: false, retryAt: { _ in nil })
+        let found = try next(of: &outbox)
+        #expect(found.entry.message.item.version == 2)
+        outbox.pass(found.line)
+        #expect(outbox.waiting.isEmpty)
+    }
+
+    @Test("The pauses are those of the plan, a tenth more or less, and end")
+    func plan() throws {
+        let plan = try #require(RetryPlan("5,30"))
+        #expect((4500...5500).contains(try #require(plan.pause(after: 1))))
+        #expect(plan.pause(after: 2, chance: 0.1) == 33_000)
+        #expect(plan.pause(after: 3) == nil)
+        #expect(RetryPlan.usual.whole == 272_135_000)
+        for text in [
+            "", "0", "5,", "a", "-1", "604801", "1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1",
+        ] {
+            #expect(RetryPlan(text) == nil, "\(text)")
+        }
+    }
+}

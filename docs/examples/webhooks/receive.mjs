@@ -1,0 +1,88 @@
+#!/usr/bin/env node
+// Receives Deed's webhooks: verifies each call and acts once. It needs nothing from outside Node (18 or newer).
+//
+//     node receive.mjs --listen 127.0.0.1:9191 --secret-file secret --out events.jsonl
+//
+// The file of --secret-file has the whsec_... that `deed webhook create` printed; after `deed webhook rotate`, both
+// secrets, a line each. Acting is one line of JSON for each message here: in the file of --out, which also tells after
+// a restart what was done, or without it on standard output. Put your own work where `act` is, in the same transaction
+// as the message's id.
+
+import { createHmac, timingSafeEqual } from "node:crypto";
+import { existsSync, fsyncSync, openSync, readFileSync, truncateSync, writeSync } from "node:fs";
+import { createServer } from "node:http";
+import { parseArgs } from "node:util";
+
+const TOLERANCE = 300; // seconds by which a call may be old or early
+const LONGEST = 1 << 20; // bytes of a body
+
+const { values: options } = parseArgs({
+  options: {
+    listen: { type: "string", default: "127.0.0.1:9191" },
+    "secret-file": { type: "string" },
+    out: { type: "string" },
+  },
+});
+if (!options["secret-file"]) {
+  console.error("name the file of the secret with --secret-file");
+  process.exit(2);
+}
+const keys = readFileSync(options["secret-file"], "ascii")
+  .split("\n").map((line) => line.trim()).filter(Boolean)
+  .map((line) => Buffer.from(line.replace(/^whsec_/, ""), "base64"));
+
+/** Whether one of the keys signed these exact bytes, under this id, a moment ago. */
+function isGenuine(headers, body) {
+  const id = headers["webhook-id"] ?? "", moment = headers["webhook-timestamp"] ?? "";
+  if (!/^[0-9]{1,15}$/.test(moment) || Math.abs(Date.now() / 1000 - Number(moment)) > TOLERANCE) return false;
+  const given = (headers["webhook-signature"] ?? "").split(" ").filter((one) => one.startsWith("v1,"))
+    .map((one) => Buffer.from(one.slice(3), "base64"));
+  return keys.some((key) => {
+    const wanted = createHmac("sha256", key).update(`${id}.${moment}.`).update(body).digest();
+    return given.some((one) => one.length === wanted.length && timingSafeEqual(one, wanted));
+  });
+}
+
+// What was done, also before a restart.
+const done = new Set();
+if (options.out && existsSync(options.out)) {
+  const whole = readFileSync(options.out);
+  // A line that a crash cut short was not done: its message comes again.
+  const end = whole.lastIndexOf(10) + 1;
+  truncateSync(options.out, end);
+  for (const line of whole.subarray(0, end).toString().split("\n")) if (line) done.add(JSON.parse(line).id);
+}
+const file = options.out ? openSync(options.out, "a") : 1;
+
+/** Does what a message asks for once, however often it comes. */
+function act(id, content) {
+  if (done.has(id)) return;
+  writeSync(file, JSON.stringify({ id, ...content }) + "\n");
+  if (options.out) fsyncSync(file);
+  done.add(id);
+}
+
+const server = createServer((request, response) => {
+  const parts = [];
+  let length = 0;
+  request.on("data", (part) => {
+    length += part.length;
+    if (length > LONGEST) request.destroy();
+    else parts.push(part);
+  });
+  request.on("end", () => {
+    const body = Buffer.concat(parts), headers = request.headers;
+    if (request.method !== "POST" || !isGenuine(headers, body)) return response.writeHead(401).end();
+    // An example that `deed webhook test` sent is verified, and nothing is done.
+    if (!headers["deed-test"]) {
+      let content = JSON.parse(body.toString());
+      if (headers["ce-type"]) content = { type: headers["ce-type"], timestamp: headers["ce-time"], data: content };
+      act(headers["webhook-id"], content);
+    }
+    response.writeHead(204).end();
+  });
+});
+const colon = options.listen.lastIndexOf(":");
+server.listen(Number(options.listen.slice(colon + 1)), options.listen.slice(0, colon), () => {
+  console.error(`receiving on http://${options.listen.slice(0, colon)}:${server.address().port}`);
+});

@@ -1,0 +1,111 @@
+#!/usr/bin/env python3
+"""Receives Deed's webhooks: verifies each call and acts once. It needs nothing from outside Python (3.9 or newer).
+
+    python3 receive.py --listen 127.0.0.1:9191 --secret-file secret --out events.jsonl
+
+The file of `--secret-file` has the `whsec_...` that `deed webhook create` printed; after `deed webhook rotate`, both
+secrets, a line each. Acting is one line of JSON for each message here: in the file of `--out`, which also tells after
+a restart what was done, or without it on standard output. Put your own work where `act` is, in the same transaction
+as the message's id.
+"""
+
+import argparse
+import base64
+import hashlib
+import hmac
+import json
+import os
+import sys
+import threading
+import time
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+
+TOLERANCE = 300  # seconds by which a call may be old or early
+LONGEST = 1 << 20  # bytes of a body
+
+
+def secrets(path):
+    with open(path, encoding="ascii") as file:
+        lines = [line.strip() for line in file if line.strip()]
+    return [base64.b64decode(line.removeprefix("whsec_"), validate=True) for line in lines]
+
+
+def is_genuine(keys, headers, body, now):
+    """Whether one of the keys signed these exact bytes, under this id, a moment ago."""
+    message, moment = headers.get("webhook-id", ""), headers.get("webhook-timestamp", "")
+    if not moment.isascii() or not moment.isdigit() or abs(now - int(moment)) > TOLERANCE:
+        return False
+    signed = f"{message}.{moment}.".encode() + body
+    wanted = ["v1," + base64.b64encode(hmac.digest(key, signed, hashlib.sha256)).decode() for key in keys]
+    given = headers.get("webhook-signature", "").split()
+    return any(hmac.compare_digest(one.encode(), other.encode()) for one in given for other in wanted)
+
+
+class Actions:
+    """Does what a message asks for once, however often it comes."""
+
+    def __init__(self, path):
+        self.lock, self.done = threading.Lock(), set()
+        if path and os.path.exists(path):
+            with open(path, "rb+") as file:
+                whole = file.read()
+                # A line that a crash cut short was not done: its message comes again.
+                file.truncate(whole.rfind(b"\n") + 1)
+            self.done = {json.loads(line)["id"] for line in whole.split(b"\n")[:-1]}
+        self.file = open(path, "a", encoding="utf-8") if path else sys.stdout
+
+    def act(self, message, content):
+        with self.lock:
+            if message in self.done:
+                return
+            self.file.write(json.dumps({"id": message, **content}) + "\n")
+            self.file.flush()
+            if self.file is not sys.stdout:
+                os.fsync(self.file.fileno())
+            self.done.add(message)
+
+
+class Receiver(BaseHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
+    timeout = 60
+
+    def do_POST(self):
+        length = self.headers.get("content-length", "")
+        if not length.isdigit() or int(length) > LONGEST:
+            self.close_connection = True
+            return self.answer(413)
+        body = self.rfile.read(int(length))
+        if not is_genuine(self.server.keys, self.headers, body, time.time()):
+            return self.answer(401)
+        # An example that `deed webhook test` sent is verified, and nothing is done.
+        if "deed-test" not in self.headers:
+            content = json.loads(body)
+            if "ce-type" in self.headers:
+                content = {"type": self.headers["ce-type"], "timestamp": self.headers["ce-time"], "data": content}
+            self.server.actions.act(self.headers["webhook-id"], content)
+        self.answer(204)
+
+    def answer(self, status):
+        self.send_response(status)
+        if status != 204:
+            self.send_header("Content-Length", "0")
+        self.end_headers()
+
+    def log_message(self, format, *arguments):
+        pass
+
+
+def main():
+    parser = argparse.ArgumentParser(description="Receives Deed's webhooks.")
+    parser.add_argument("--listen", default="127.0.0.1:9191")
+    parser.add_argument("--secret-file", required=True)
+    parser.add_argument("--out")
+    options = parser.parse_args()
+    host, port = options.listen.rsplit(":", 1)
+    server = ThreadingHTTPServer((host, int(port)), Receiver)
+    server.keys, server.actions = secrets(options.secret_file), Actions(options.out)
+    print(f"receiving on http://{host}:{server.server_port}", file=sys.stderr, flush=True)
+    server.serve_forever()
+
+
+main()

@@ -1,0 +1,54 @@
+# How soon after its commit an event is sent for the first time at 1,000 events a second; grants at their greatest rate beside
+# an endpoint that gets 1,000 a second; and what 100,000 messages take that wait.
+# shellcheck shell=bash
+
+measure_webhooks() {
+    local round sink alone beside before after id
+    stop_server
+    loaded_database webhooks 1000 1 1
+    DEED_WEBHOOK_ALLOW=127.0.0.1 start_server
+    python3 "$root/scripts/measures/sink.py" >"$scratch/sink.port" &
+    owned_processes+=("$!")
+    for ((round = 0; round < 100; round++)); do [ -s "$scratch/sink.port" ] && break; sleep 0.1; done
+    sink=$(cat "$scratch/sink.port")
+    id=$(webhook_call POST "" "{\"url\":\"http://127.0.0.1:$sink/\",\"types\":[\"grant.given\"],\"concurrency\":32,\"rate\":1000}")
+    for ((round = 1; round <= rounds; round++)); do
+        webhook_call POST "/$id/pause" >/dev/null
+        alone=$(load grant 64 "$seconds" "http://127.0.0.1:$port" "alone-$round")
+        webhook_call POST "/$id/resume" >/dev/null
+        beside=$(load grant 64 "$seconds" "http://127.0.0.1:$port" "beside-$round")
+        printf '%s %s\n' "${beside%% *}" "${alone%% *}" >>"$scratch/webhooks.grants"
+    done
+    note_rounds webhooks.grants 1/s 0.8 "$scratch/webhooks.grants"
+    # A new endpoint, which begins with what comes now.
+    webhook_call DELETE "/$id" >/dev/null
+    id=$(webhook_call POST "" "{\"url\":\"http://127.0.0.1:$sink/\",\"types\":[\"grant.given\"],\"concurrency\":32}")
+    python3 "$root/scripts/measures/paced.py" "$port" "$admin_key" 1000 "$((seconds * 10))"
+    sleep 3
+    loaded_sql -At -c "select percentile_disc(0.99) within group (order by a.at - e.recorded_at)
+        from deed.webhook_attempts as a join deed.events as e
+            on e.shard = split_part(a.message, '-', 1)::smallint and e.seq = split_part(a.message, '-', 2)::bigint
+        where a.webhook = '$id' and a.attempt = 1" webhooks >"$scratch/webhooks.first"
+    note_limit webhooks.first ms 1000 "$scratch/webhooks.first"
+    # Nothing listens there.
+    webhook_call PATCH "/$id" '{"url":"http://127.0.0.1:9/"}' >/dev/null
+    before=$(server_memory)
+    loaded_sql -c "delete from deed.webhook_attempts" webhooks >/dev/null
+    while [ "$(webhook_lag "$id")" -lt 100000 ]; do
+        round=$((round + 1))
+        load grant 64 5 "http://127.0.0.1:$port" "wait-$round" >/dev/null
+    done
+    after=$(server_memory)
+    awk -v before="$before" -v after="$after" 'BEGIN { print after - before }' >"$scratch/webhooks.memory"
+    note_limit webhooks.memory MB 50 "$scratch/webhooks.memory"
+}
+
+# webhook_call METHOD PATH [BODY]: the id in the answer.
+webhook_call() {
+    curl -fsS -X "$1" -H "Authorization: Bearer $admin_key" --data "${3:-}" "http://127.0.0.1:$port/v1/webhooks$2" |
+        sed -n 's/.*"id":"\(wh_[a-z0-9]*\)".*/\1/p'
+}
+
+webhook_lag() {
+    curl -fsS -H "Authorization: Bearer $admin_key" "http://127.0.0.1:$port/v1/webhooks/$1" | sed 's/.*"lag":\([0-9]*\).*/\1/'
+}

@@ -1,0 +1,51 @@
+-- 1 project, 2 webhook, 3 the lease's name, 4 its fence; the place: 5 cursor, 6 resumptions, 7 failing since, 8 parked
+-- at, 9 gone at, 10 rests until, 11 oldest at, 12 attempts; who waits: 13 customers, 14 shards, 15 positions,
+-- 16 versions, 17 parts, 18 attempts, 19 when due, 20 recorded when; 21 who waits no more; what was tried: 22 numbers,
+-- 23 messages, 24 types, 25 customers, 26 attempts, 27 when, 28 how long, 29 statuses, 30 errors, 31 answers,
+-- 32 replays; 33 how many attempts to keep, 34 since when; replays: 35 ids, 36 cursors, 37 sent, 38 failed, 39 over
+with held as materialized (
+    -- Until the end of the transaction no other instance takes it over.
+    select from {schema}.leases where name = $3 and fence = $4 for share
+), place as (
+    update {schema}.webhook_places set
+        cursor = $5, resumptions = $6, failing_since = $7, parked_at = $8, gone_at = $9,
+        rests_until = $10, oldest_at = $11, attempts = $12
+    where project = $1 and webhook = $2 and exists (select from held)
+    returning 1
+), waited as (
+    insert into {schema}.webhook_waiting as w (
+        project, webhook, customer, shard, seq, version, part, attempts, due_at, recorded_at)
+    select $1, $2, n.*
+    from unnest(
+            $13::text[], $14::smallint[], $15::bigint[], $16::bigint[], $17::smallint[],
+            $18::bigint[], $19::bigint[], $20::bigint[]) as n
+    where exists (select from place)
+    on conflict (project, webhook, customer) do update set
+        shard = excluded.shard, seq = excluded.seq, version = excluded.version,
+        part = excluded.part, attempts = excluded.attempts, due_at = excluded.due_at,
+        recorded_at = excluded.recorded_at
+), served as (
+    delete from {schema}.webhook_waiting
+    where project = $1 and webhook = $2 and customer = any ($21::text[])
+        and exists (select from place)
+), tried as (
+    insert into {schema}.webhook_attempts (
+        project, webhook, number, message, type, customer, attempt, at, milliseconds, status, error,
+        answer, replay)
+    select $1, $2, n.*
+    from unnest(
+            $22::bigint[], $23::text[], $24::text[], $25::text[], $26::bigint[], $27::bigint[],
+            $28::bigint[], $29::bigint[], $30::text[], $31::text[], $32::text[]) as n
+    where exists (select from place)
+), forgotten as (
+    delete from {schema}.webhook_attempts
+    where project = $1 and webhook = $2 and (number <= $12 - $33::bigint or at < $34::bigint)
+        and exists (select from place)
+), replayed as (
+    update {schema}.webhook_replays as r set
+        cursor = n.cursor, sent = n.sent, failed = n.failed, is_over = n.is_over
+    from unnest($35::text[], $36::text[], $37::bigint[], $38::bigint[], $39::boolean[])
+            as n (replay, cursor, sent, failed, is_over)
+    where r.project = $1 and r.webhook = $2 and r.replay = n.replay and exists (select from place)
+)
+select count(*) from place

@@ -1,0 +1,17 @@
+-- The columns of follow_shards, in streams after a version: the first ones of each, and up to a position.
+-- 1 shards, 2 projects, 3 environments, 4 customers, 5 versions, 6 positions, 7 how many of each
+select wanted.shard, wanted.through, null::bytea, wanted.number,
+    e.seq, e.project, e.environment, e.customer, e.version, e.type,
+    e.payload, e.format, e.chain, e.occurred_at, e.recorded_at, e.actor, e.cause, e.catalog_version
+from unnest($1::smallint[], $2::text[], $3::text[], $4::text[], $5::bigint[], $6::bigint[])
+    with ordinality as wanted (shard, project, environment, customer, version, through, number)
+cross join lateral (
+    select * from {schema}.events as e
+    where e.project = wanted.project and e.environment = wanted.environment
+        and e.customer = wanted.customer and e.version > wanted.version
+        -- As in load_streams.
+        and e.shard + 0 = wanted.shard and e.seq between 1 and wanted.through
+    order by e.version
+    limit $7::bigint
+) as e
+order by wanted.number, e.version
