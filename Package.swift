@@ -272,7 +272,11 @@ let package = Package(
             ],
             swiftSettings: common),
         .testTarget(
-            name: "DeliveryTests", dependencies: ["Core", "Delivery", "Feed", "JSON"],
+            name: "DeliveryTests",
+            dependencies: [
+                "Core", "Delivery", "Feed", "HTTPServer", "JSON", "Outbound", "Telemetry",
+                "TestSupport", "Threading",
+            ],
             swiftSettings: common),
         .testTarget(
             name: "OutboundTests",

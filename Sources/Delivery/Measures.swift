@@ -39,7 +39,8 @@ package final class DeliveryMeasures: Sendable {
             "deed_webhook_parked",
             "Customers and webhooks to whom nothing is sent before they are resumed, of the webhooks that this "
                 + "instance sends to."
-        ) { [standings] in standings.change(wake: .none) { $0.values.reduce(0) { $0 + $1.parked } } }
+        ) { [standings] in standings.change(wake: .none) { $0.values.reduce(0) { $0 + $1.parked } }
+        }
     }
 
     func count(_ isDelivered: Bool) { (isDelivered ? delivered : failed).add() }

@@ -24,9 +24,9 @@ extension FeedReader {
         place[shard] = sequence - 1
         var question = FeedQuestion(project, environment)
         question.start = .place(place)
-        question.limit = 1
-        let found = try page(question).items.first
-        return found?.id == id ? found : nil
+        // Other shards may have news meanwhile, and each has its share of a page.
+        question.limit = Shard.count
+        return try page(question).items.first { $0.id == id }
     }
 
     /// The last position of each shard that was recorded before the instant.

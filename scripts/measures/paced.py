@@ -1,4 +1,4 @@
-"""Gives grants at an even rate. usage: paced.py PORT KEY RATE SECONDS"""
+"""Gives grants at an even rate. usage: paced.py PORT KEY RATE SECONDS NAME"""
 import asyncio
 import sys
 import time
@@ -12,7 +12,7 @@ async def client(number, start):
     for turn in range(rate * seconds // CLIENTS):
         await asyncio.sleep(max(0, start + (turn * CLIENTS + number) / rate - time.monotonic()))
         body = b'{"entitlement":"pro","reason":"bench","allow_unknown":true}'
-        writer.write(f"POST /v1/customers/paced-{number}-{turn}/grants HTTP/1.1\r\nHost: bench\r\nAuthorization: Bearer {key}\r\n"
+        writer.write(f"POST /v1/customers/paced-{sys.argv[5]}-{number}-{turn}/grants HTTP/1.1\r\nHost: bench\r\nAuthorization: Bearer {key}\r\n"
                      f"Content-Length: {len(body)}\r\n\r\n".encode() + body)
         head = await reader.readuntil(b"\r\n\r\n")
         if b" 201 " not in head.split(b"\r\n")[0]:

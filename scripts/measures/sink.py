@@ -1,10 +1,16 @@
-"""A receiver that says 204 to everything as fast as Python can, on a port that it prints."""
+"""A receiver that says 204 to everything as fast as Python can, on a port that it prints.
+
+With the word `sick` it answers 500, late, or closes the connection, by turns.
+"""
 import asyncio
+import sys
+
+SICK = sys.argv[1:] == ["sick"]
 
 
 class Sink(asyncio.Protocol):
     def connection_made(self, transport):
-        self.transport, self.rest = transport, b""
+        self.transport, self.rest, self.turn = transport, b"", 0
 
     def data_received(self, data):
         self.rest += data
@@ -14,7 +20,20 @@ class Sink(asyncio.Protocol):
             if len(rest) < length:
                 return
             self.rest = rest[length:]
-            self.transport.write(b"HTTP/1.1 204 No Content\r\n\r\n")
+            if SICK:
+                self.fail()
+            else:
+                self.transport.write(b"HTTP/1.1 204 No Content\r\n\r\n")
+
+    def fail(self):
+        self.turn += 1
+        answer = b"HTTP/1.1 500 Sick\r\nContent-Length: 0\r\n\r\n"
+        if self.turn % 3 == 0:
+            self.transport.abort()
+        elif self.turn % 3 == 1:
+            self.transport.write(answer)
+        else:
+            asyncio.get_running_loop().call_later(3, self.transport.write, answer)
 
 
 async def main():

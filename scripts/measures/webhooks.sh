@@ -3,14 +3,14 @@
 # shellcheck shell=bash
 
 measure_webhooks() {
-    local round sink alone beside before after id
+    local round sink sick sick_port alone beside before after id
     stop_server
     loaded_database webhooks 1000 1 1
     DEED_WEBHOOK_ALLOW=127.0.0.1 start_server
-    python3 "$root/scripts/measures/sink.py" >"$scratch/sink.port" &
-    owned_processes+=("$!")
-    for ((round = 0; round < 100; round++)); do [ -s "$scratch/sink.port" ] && break; sleep 0.1; done
-    sink=$(cat "$scratch/sink.port")
+    start_sink
+    sink=$sink_port
+    start_sink sick
+    sick_port=$sink_port
     id=$(webhook_call POST "" "{\"url\":\"http://127.0.0.1:$sink/\",\"types\":[\"grant.given\"],\"concurrency\":32,\"rate\":1000}")
     for ((round = 1; round <= rounds; round++)); do
         webhook_call POST "/$id/pause" >/dev/null
@@ -23,13 +23,16 @@ measure_webhooks() {
     # A new endpoint, which begins with what comes now.
     webhook_call DELETE "/$id" >/dev/null
     id=$(webhook_call POST "" "{\"url\":\"http://127.0.0.1:$sink/\",\"types\":[\"grant.given\"],\"concurrency\":32}")
-    python3 "$root/scripts/measures/paced.py" "$port" "$admin_key" 1000 "$((seconds * 10))"
-    sleep 3
-    loaded_sql -At -c "select percentile_disc(0.99) within group (order by a.at - e.recorded_at)
-        from deed.webhook_attempts as a join deed.events as e
-            on e.shard = split_part(a.message, '-', 1)::smallint and e.seq = split_part(a.message, '-', 2)::bigint
-        where a.webhook = '$id' and a.attempt = 1" webhooks >"$scratch/webhooks.first"
+    paced_attempts "$id" "$((seconds * 10))" >"$scratch/webhooks.first"
     note_limit webhooks.first ms 1000 "$scratch/webhooks.first"
+    # The same beside an endpoint whose receiver is sick.
+    for ((round = 1; round <= 3; round++)); do
+        alone=$(paced_attempts "$id" "$((seconds * 4))")
+        sick=$(webhook_call POST "" "{\"url\":\"http://127.0.0.1:$sick_port/\",\"types\":[\"grant.given\"]}")
+        printf '%s %s\n' "$(paced_attempts "$id" "$((seconds * 4))")" "$alone" >>"$scratch/webhooks.healthy"
+        webhook_call DELETE "/$sick" >/dev/null
+    done
+    note_multiple webhooks.healthy ms 1.5 "$scratch/webhooks.healthy"
     # Nothing listens there.
     webhook_call PATCH "/$id" '{"url":"http://127.0.0.1:9/"}' >/dev/null
     before=$(server_memory)
@@ -41,6 +44,28 @@ measure_webhooks() {
     after=$(server_memory)
     awk -v before="$before" -v after="$after" 'BEGIN { print after - before }' >"$scratch/webhooks.memory"
     note_limit webhooks.memory MB 50 "$scratch/webhooks.memory"
+}
+
+# start_sink [sick]: a receiver, on sink_port.
+start_sink() {
+    local tries
+    : >"$scratch/sink.port"
+    python3 "$root/scripts/measures/sink.py" "$@" >"$scratch/sink.port" &
+    owned_processes+=("$!")
+    for ((tries = 0; tries < 100; tries++)); do [ -s "$scratch/sink.port" ] && break; sleep 0.1; done
+    sink_port=$(cat "$scratch/sink.port")
+}
+
+# paced_attempts WEBHOOK SECONDS: the p99 from a grant's commit to its first attempt, at 1,000 grants a second.
+paced_attempts() {
+    local start
+    start=$(date +%s%3N)
+    python3 "$root/scripts/measures/paced.py" "$port" "$admin_key" 1000 "$2" "$start"
+    sleep 3
+    loaded_sql -At -c "select percentile_disc(0.99) within group (order by a.at - e.recorded_at)
+        from deed.webhook_attempts as a join deed.events as e
+            on e.shard = split_part(a.message, '-', 1)::smallint and e.seq = split_part(a.message, '-', 2)::bigint
+        where a.webhook = '$1' and a.attempt = 1 and e.recorded_at >= $start" webhooks
 }
 
 # webhook_call METHOD PATH [BODY]: the id in the answer.

@@ -1,0 +1,49 @@
+import Foundation
+import JSON
+import TestSupport
+import Testing
+
+extension ProgramTests {
+    @Suite("Webhooks beside a test clock", .serialized, .timeLimit(.minutes(10)))
+    struct WebhookClocks {
+        @Test("A dead receiver does not hold caught_up back, and attempts are the machine's")
+        func dead() throws {
+            let installation = try Installation()
+            let key = try installation.makeKey()
+            let service = try installation.serve([
+                "--test-clock", "--webhook-allow", "127.0.0.1", "--webhook-retries", "3600",
+            ])
+            let receivers = try WebhookReceivers([("dead", "always"), ("well", "none")])
+            var made: [String: String] = [:]
+            for name in ["dead", "well"] {
+                let webhook = try installation.makeWebhook(receivers, name)
+                made[name] = try #require(webhook["id"]?.string)
+            }
+            var client = try APIClient(key: key)
+            let clock = "\(service.url)/v1/test/clock"
+            _ = try client.send("POST", clock, body: #"{"now":"2040-01-01T00:00:00Z"}"#)
+            let body = #"{"entitlement":"pro","reason":"r","allow_unknown":true,"for":"P1D"}"#
+            let given = try client.send(
+                "POST", "\(service.url)/v1/customers/u1/grants", body: body)
+            #expect(given.status == 201, "\(given.text)")
+            let path = "\(service.url)/v1/webhooks/\(made["dead"] ?? "")"
+            #expect(
+                eventually(within: 60_000) { (try? client.read(path))?["waiting"]?.integer == 1 })
+            _ = try client.send("POST", clock, body: #"{"advance":"P2D"}"#)
+            #expect(
+                eventually(within: 60_000) { (try? client.read(clock))?["caught_up"]?.bool == true }
+            )
+            // The end was a boundary of the clock, and the healthy receiver hears of it.
+            #expect(eventually(within: 60_000) { (try? receivers.calls("well").count) == 2 })
+            let types = try receivers.calls("well").compactMap { $0["type"]?.string }
+            #expect(types == ["entitlement.started", "entitlement.ended"])
+            #expect(try client.read(path)["waiting"]?.integer == 1)
+            let attempts = try #require(try client.read("\(path)/deliveries")["deliveries"]?.array)
+            #expect(!attempts.isEmpty)
+            for attempt in attempts {
+                #expect(attempt["at"]?.string?.hasPrefix("20") == true)
+                #expect((attempt["at"]?.string ?? "") < "2040")
+            }
+        }
+    }
+}
