@@ -91,7 +91,7 @@ class Joining(unittest.TestCase):
             ("grants.json: line 1 is not JSON: Expecting value.", {"grants": "grants"}),
             ("grants.json: `tag` is there twice in one object.", {"grants": '{"tag": "A", "tag": "B"}'}),
             ("grants.json: `order` is missing.", {"grants": {"tag": "Grants"}}),
-            ("grants.json: there is no member `paths`; there are order, tag, description, calls, parameters, headers, responses, "
+            ("grants.json: there is no member `paths`; there are order, tag, description, calls, webhooks, parameters, headers, responses, "
              "schemas.", {"grants": changed(GRANTS, "paths", to={})}),
             ("grants.json: no part of tag Grants has its description.", {"grants": {"order": 1, "tag": "Grants"}}),
             ("more.json: the description of tag Grants is in grants.json already.",

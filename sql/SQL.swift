@@ -154,6 +154,9 @@ extension Statement {
     package static let listWebhookAttempts = Statement(embedded: File.list_webhook_attempts_sql)
     package static let addWebhookReplay = Statement(embedded: File.add_webhook_replay_sql)
     package static let listWebhookReplays = Statement(embedded: File.list_webhook_replays_sql)
+    package static let listRecentWebhookReplays = Statement(
+        embedded: File.list_recent_webhook_replays_sql)
+    package static let listWebhookProjects = Statement(embedded: File.list_webhook_projects_sql)
     package static let keepWebhook = Statement(embedded: File.keep_webhook_sql)
     package static let readLaterEvents = Statement(embedded: File.read_later_events_sql)
 

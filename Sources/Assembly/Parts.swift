@@ -32,7 +32,7 @@ package struct Parts: Sendable {
         feed = Feed(live.feed)
         let ledger = live.ledger
         webhooks = WebhookRing(ledger) { () throws(Fault) in
-            Set(try ledger.webhookSecrets().map(\.name.project))
+            try ledger.projectsWithWebhooks()
         }
         live.ledger.follow(with: feed.follower)
         feed.publish(to: outside.metrics)

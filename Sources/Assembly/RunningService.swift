@@ -91,7 +91,8 @@ package struct RunningService: Sendable {
                 begin: { [bell] in
                     hurry(); bell.ring()
                 }
-            ) { [bell] events in
+            ) { [bell, ring = parts.webhooks] events in
+                ring.hear(of: events.filter { $0.type == "webhook.set" }.map(\.stream.project))
                 bell.ring(Set(events.map(\.stream.project)))
                 if events.contains(where: \.stream.isOfProject) { hurry() }
             })

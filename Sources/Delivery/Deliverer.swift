@@ -12,7 +12,11 @@ package final class Deliverer {
     private static let pageLimit = 250
     /// How many waiting customers are read at a time, and how much of each that goes well.
     private static let laterCustomers = 64
-    private static let laterEvents = 32
+    private static let laterEvents = 16
+    /// How many pages of the feed may have something under way.
+    private static let openPageLimit = 64
+    /// How often what is too old is removed, without anything new.
+    private static let upkeepPause: Int64 = 3_600_000
     /// The pauses between two writes of progress, in milliseconds: with attempts to keep, and without.
     private static let writePause: (busy: Int64, idle: Int64) = (200, 1000)
     private static let pollPause: Int64 = 3000
@@ -40,24 +44,31 @@ package final class Deliverer {
     private var attempts: [WebhookAttempt] = []
     private var underWay = [false: 0, true: 0]
     private var wasReplay = false
-    private var isDirty = false
+    // What is known at the beginning is written and measured, too.
+    private var isDirty = true
     private var obstacle: OutboundError?
     private var nextWrite: Int64 = 0
     private var nextPoll: Int64 = 0
     private var nextLook: Int64 = 0
     private var nextSecrets: Int64 = 0
     private var addressUntil: Int64 = 0
-    /// When the next request may begin, by kind.
-    private var slots = [false: 0.0, true: 0.0]
+    private var nextUpkeep = monotonicMilliseconds() + Deliverer.upkeepPause
+    /// When the next request may begin, and the next of a replay.
+    private var slot = 0.0
+    private var replaySlot = 0.0
 
     /// `nil` if there is nothing to send, or not yet. `current` is the endpoint as it is now.
     package init?(
         _ name: WebhookName, _ ports: DeliveryPorts, _ bell: WebhookBell, under lease: Lease,
         current: @escaping @Sendable () -> Webhook?
     ) throws(Fault) {
-        guard let webhook = current(),
-            let standing = try ports.store.webhookStandings(of: name.project, name.id)[name.id]
-        else { return nil }
+        guard let webhook = current() else { return nil }
+        guard let standing = try ports.store.webhookStandings(of: name.project, name.id)[name.id]
+        else {
+            throw .broken(
+                "the webhook \(name.id) was made by halves; complete it with: "
+                    + "deed webhook rotate \(name.id)")
+        }
         let waiting = try ports.store.waitingCustomers(of: name, limit: Int.max)
         guard let read = try? FeedCursor(standing.place.cursor, of: name.project) else {
             throw .broken("the cursor of the webhook \(name.id) cannot be read")
@@ -97,6 +108,7 @@ package final class Deliverer {
             try pollReplays()
             try readReplays()
             sendNext()
+            holdUnreadable()
             try write(
                 within: attempts.isEmpty ? Deliverer.writePause.idle : Deliverer.writePause.busy)
             let mail = mailbox.take(within: pause)
@@ -138,6 +150,10 @@ package final class Deliverer {
             outbox.resume(at: ports.machineClock())
             isDirty = true
         }
+        if now >= nextUpkeep {
+            nextUpkeep = now + Deliverer.upkeepPause
+            isDirty = true
+        }
         if now >= nextSecrets {
             do throws(CommandError) {
                 secrets = try ports.vault.secrets(of: name) ?? secrets
@@ -159,25 +175,32 @@ package final class Deliverer {
         return true
     }
 
+    private var mayReadPages: Bool {
+        outbox.waiting.count < Deliverer.waitingLimit
+            && outbox.count(ofReplays: false) < Deliverer.messageLimit
+            && outbox.pages.count < Deliverer.openPageLimit
+    }
+
+    private var mayLoadLater: Bool {
+        outbox.count(ofReplays: false) < 2 * Deliverer.messageLimit
+    }
+
     /// Reads the feed as long as there is room for it.
     private func readPages() throws(Fault) {
         let now = monotonicMilliseconds()
-        guard isMore || now >= nextPoll, now >= nextLook,
-            outbox.waiting.count < Deliverer.waitingLimit,
-            outbox.count(ofReplays: false) < Deliverer.messageLimit
-        else { return }
+        guard isMore || now >= nextPoll, now >= nextLook, mayReadPages else { return }
         var question = FeedQuestion(name.project, webhook.environment)
         question.start = .cursor(read)
         question.limit = Deliverer.pageLimit
         question.types = types
         question.tellsAccess = true
         do throws(FeedError) {
-            let page = try reader.page(question)
+            let page = try ports.turnstile.passing { () throws(FeedError) in
+                try reader.page(question)
+            }
             if page.next.place != read.place { isDirty = true }
             (read, lag, isMore) = (page.next, page.lag, page.isMore)
-            outbox.take(
-                page.items, through: page.next, types,
-                retryAt: due(after: 1) ?? ports.machineClock())
+            outbox.take(page.items, through: page.next, types)
             nextPoll = now + Deliverer.pollPause
             // So that many commits are read together.
             nextLook = page.items.count < Deliverer.pageLimit ? now + 25 : now
@@ -196,7 +219,7 @@ package final class Deliverer {
     /// Reads again what customers wait for whose time has come.
     private func loadLater() throws(Fault) {
         let now = ports.machineClock()
-        guard outbox.count(ofReplays: false) < 2 * Deliverer.messageLimit else { return }
+        guard mayLoadLater else { return }
         let due = outbox.due(at: now, limit: Deliverer.laterCustomers)
         // Of one whose message has not arrived yet, the one is enough.
         for (rows, limit) in [
@@ -211,12 +234,10 @@ package final class Deliverer {
                     after: row.part == .max ? row.version : row.version - 1,
                     through: read.place[Int(row.position.shard.number)])
             }
-            let found = try reader.later(wanted, of: name.project, limit: limit)
-            for (row, items) in zip(rows, found) {
-                outbox.load(
-                    items, of: row.customer, types, isMore: items.count == limit,
-                    retryAt: { self.due(after: $0) })
+            let found = try ports.turnstile.passing { () throws(Fault) in
+                try reader.later(wanted, of: name.project, limit: limit)
             }
+            for (row, items) in zip(rows, found) { outbox.load(items, of: row.customer, types) }
             isDirty = true
         }
     }
@@ -245,14 +266,15 @@ package final class Deliverer {
         guard underWay.values.reduce(0, +) < limit, outbox.hasNext(ofReplays: ofReplays) else {
             return false
         }
-        if let rate = webhook.rate {
-            let now = Double(monotonicMilliseconds())
-            let pause = (ofReplays ? 2000 : 1000) / Double(rate)
-            let slot = max(slots[ofReplays] ?? 0, now - 100)
-            if slot > now { return false }
-            slots[ofReplays] = slot + pause
-        }
+        let now = Double(monotonicMilliseconds())
+        if webhook.rate != nil, max(slot, ofReplays ? replaySlot : 0) > now { return false }
         guard let next = outbox.next(ofReplays: ofReplays) else { return false }
+        if let rate = webhook.rate {
+            let pause = 1000 / Double(rate)
+            // What was not used for a moment may be made up for.
+            slot = max(slot, now - 100) + pause
+            if ofReplays { replaySlot = max(replaySlot, now - 100) + 2 * pause }
+        }
         underWay[ofReplays, default: 0] += 1
         wasReplay = ofReplays
         begin(next.line, next.entry)
@@ -307,17 +329,35 @@ package final class Deliverer {
         let since = place.failingSince ?? now
         place.failingSince = since
         let due = due(after: letter.attempt)
-        outbox.hold(letter.line, attempts: letter.attempt, until: due.map { rest ?? $0 })
-        let isOver = now.milliseconds - since.milliseconds >= ports.retries.whole
-        if isOver { place.parkedAt = now }
-        if isOver || due == nil {
-            ports.log.error(
-                "webhook_parked",
-                [
-                    "webhook": .string(name.id.text), "project": .string(name.project.text),
-                    "whole": .bool(isOver), "failing_since": .string(since.text),
-                    "remedy": .string("mend the receiver, then: deed webhook resume \(name.id)"),
-                ])
+        // A receiver may ask for a longer pause, not for a shorter one.
+        outbox.hold(
+            letter.line, attempts: letter.attempt, until: due.map { [$0, rest ?? $0].max() ?? $0 })
+        if due == nil {
+            let isWhole =
+                now.milliseconds - since.milliseconds >= ports.retries.whole * 9 / 10
+            if isWhole { place.parkedAt = now }
+            tellParked(letter.line.customer, since, isWhole: isWhole)
+        }
+    }
+
+    private func tellParked(_ customer: CustomerID, _ since: Instant, isWhole: Bool) {
+        ports.log.error(
+            "webhook_parked",
+            [
+                "webhook": .string(name.id.text), "project": .string(name.project.text),
+                "customer": .string(customer.text), "whole": .bool(isWhole),
+                "failing_since": .string(since.text),
+                "remedy": .string("mend the receiver, then: deed webhook resume \(name.id)"),
+            ])
+    }
+
+    /// Customers of whom an event cannot be read now wait as those do whose message did not arrive.
+    private func holdUnreadable() {
+        for (customer, attempts) in outbox.takeUnreadable() {
+            let due = due(after: attempts)
+            outbox.postpone(customer, attempts: attempts, until: due)
+            isDirty = true
+            if due == nil { tellParked(customer, ports.machineClock(), isWhole: false) }
         }
     }
 
@@ -339,15 +379,18 @@ package final class Deliverer {
         var pause: Int64 = 500
         let now = ports.machineClock().milliseconds
         if isDirty { pause = min(pause, max(1, nextWrite - monotonicMilliseconds())) }
-        let mayRead =
-            outbox.waiting.count < Deliverer.waitingLimit
-            && outbox.count(ofReplays: false) < Deliverer.messageLimit
-        if isMore, mayRead { pause = min(pause, max(0, nextLook - monotonicMilliseconds())) }
-        if let due = outbox.nextDue { pause = min(pause, max(5, due.milliseconds - now)) }
+        if isMore, mayReadPages {
+            pause = min(pause, max(0, nextLook - monotonicMilliseconds()))
+        }
+        if mayLoadLater, let due = outbox.nextDue {
+            pause = min(pause, max(5, due.milliseconds - now))
+        }
         if outbox.hasNext(ofReplays: false) || outbox.hasNext(ofReplays: true),
             webhook.rate != nil, underWay.values.reduce(0, +) < webhook.concurrency
         {
-            pause = min(pause, 5)
+            let next = outbox.hasNext(ofReplays: false) ? slot : max(slot, replaySlot)
+            let rest = place.restsUntil.map { $0.milliseconds - now } ?? 0
+            pause = min(pause, max(1, Int64(next) - monotonicMilliseconds(), rest))
         }
         return pause
     }

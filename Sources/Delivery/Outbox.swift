@@ -17,6 +17,8 @@ struct Entry: Sendable {
     }
     let message: WebhookMessage
     let origin: Origin
+    /// Whether what the event changed cannot be told now, so that its customer has to wait.
+    var isUnreadable = false
     /// Tries of a replay's message.
     var tries: Int64 = 0
 }
@@ -55,6 +57,8 @@ struct Outbox: Sendable {
     /// What has to be written.
     private(set) var changed: Set<CustomerID> = []
     private(set) var served: Set<CustomerID> = []
+    /// Customers who wait because an event cannot be read, with the attempts so far, this one included.
+    private var unreadable: [CustomerID: Int64] = [:]
 
     init(_ waiting: [WaitingCustomer] = []) {
         for row in waiting { self.waiting[row.customer] = Waiting(row: row, skipped: .max) }
@@ -65,7 +69,7 @@ struct Outbox: Sendable {
     /// Takes a page in. Events of customers who wait are left to these.
     mutating func take(
         _ items: [FeedItem], through cursor: FeedCursor, _ types: FeedTypes,
-        replay: ReplayID? = nil, retryAt: Instant
+        replay: ReplayID? = nil
     ) {
         number += 1
         var left = 0
@@ -77,12 +81,14 @@ struct Outbox: Sendable {
                 waiting[customer]?.skipped = item.position.sequence
                 continue
             }
-            guard let messages else {
-                // What it changed cannot be read now, so the customer waits.
-                if replay == nil { wait(for: WebhookMessage(item), attempts: 1, until: retryAt) }
-                continue
+            var entries = (messages ?? []).map { Entry(message: $0, origin: .page(number)) }
+            if messages == nil {
+                // In its turn: what comes before it may still arrive.
+                if replay != nil { continue }
+                entries.append(
+                    Entry(
+                        message: WebhookMessage(item), origin: .page(number), isUnreadable: true))
             }
-            let entries = messages.map { Entry(message: $0, origin: .page(number)) }
             append(entries, to: Line(customer: customer, replay: replay))
             left += entries.count
         }
@@ -93,19 +99,16 @@ struct Outbox: Sendable {
     }
 
     /// Takes in what a waiting customer has to catch up with.
-    mutating func load(
-        _ items: [FeedItem], of customer: CustomerID, _ types: FeedTypes, isMore: Bool,
-        retryAt: (_ attempts: Int64) -> Instant?
-    ) {
+    mutating func load(_ items: [FeedItem], of customer: CustomerID, _ types: FeedTypes) {
         guard let known = waiting[customer] else { return }
         var entries: [Entry] = []
         var last: FeedItem?
         for item in items {
             guard let messages = item.messages(types) else {
                 if entries.isEmpty {
-                    wait(
-                        for: WebhookMessage(item), attempts: known.row.attempts + 1,
-                        until: retryAt(known.row.attempts + 1))
+                    let attempts = known.row.attempts + 1
+                    wait(for: WebhookMessage(item), attempts: attempts, until: nil)
+                    unreadable[customer] = attempts
                     return
                 }
                 break
@@ -116,7 +119,8 @@ struct Outbox: Sendable {
                 entries.append(Entry(message: message, origin: .later))
             }
         }
-        waiting[customer]?.isMore = isMore
+        // Only a look that finds nothing says that nothing follows.
+        waiting[customer]?.isMore = !items.isEmpty
         if entries.isEmpty {
             if let last { advance(customer, behind: last, part: .max) }
             settle(customer, through: last?.position.sequence ?? .max)
@@ -136,10 +140,27 @@ struct Outbox: Sendable {
 
     /// The next message that may be sent. Its customer's next one may be when this one has come to its end.
     mutating func next(ofReplays: Bool) -> (line: Line, entry: Entry)? {
-        guard let line = ready[ofReplays]?.popFirst(), let entry = lines[line]?.first else {
-            return nil
+        while let line = ready[ofReplays]?.popFirst(), let entry = lines[line]?.first {
+            if !entry.isUnreadable { return (line, entry) }
+            let attempts = attempts(of: line, entry) + 1
+            hold(line, attempts: attempts, until: nil)
+            unreadable[line.customer] = attempts
         }
-        return (line, entry)
+        return nil
+    }
+
+    /// Customers who have begun to wait because an event cannot be read, once.
+    mutating func takeUnreadable() -> [CustomerID: Int64] {
+        defer { unreadable = [:] }
+        return unreadable
+    }
+
+    /// Sets when a customer's turn comes; `nil`: not before an admin resumes it.
+    mutating func postpone(_ customer: CustomerID, attempts: Int64, until due: Instant?) {
+        guard waiting[customer] != nil else { return }
+        waiting[customer]?.row.attempts = attempts
+        waiting[customer]?.row.dueAt = due
+        note(customer)
     }
 
     /// Whether a message may be sent.
@@ -217,6 +238,7 @@ struct Outbox: Sendable {
     }
 
     private mutating func advance(_ customer: CustomerID, behind item: FeedItem, part: Int16) {
+        if waiting[customer] == nil { return }
         waiting[customer]?.row.position = item.position
         waiting[customer]?.row.version = item.version
         waiting[customer]?.row.part = part
@@ -231,7 +253,7 @@ struct Outbox: Sendable {
         // Where it is not known what the pages left out, the log has said that nothing follows.
         let isBehind = known.skipped != .max && known.skipped > sequence
         if known.isMore || isBehind {
-            waiting[customer]?.row.dueAt = known.row.recordedAt
+            waiting[customer]?.row.dueAt = .distantPast
             return
         }
         waiting[customer] = nil
@@ -278,12 +300,6 @@ struct Outbox: Sendable {
             last = pages.remove(at: place)
         }
         return last
-    }
-
-    mutating func dropReplay(_ id: ReplayID) {
-        pages.removeAll { $0.replay == id }
-        for line in lines.keys where line.replay == id { while drop(line) != nil {} }
-        ready[true]?.removeAll { $0.replay == id }
     }
 
     /// What has to be written of those who wait, once.

@@ -27,6 +27,8 @@ package struct DeliveryPorts: Sendable {
     package let machineClock: @Sendable () -> Instant
     package let log: Log
     package let measures: DeliveryMeasures
+    /// So that endpoints with much to read leave connections to everyone else.
+    let turnstile = Turnstile(places: 2)
     /// How long a message waits after each failed attempt, in milliseconds.
     package var retries = RetryPlan.usual
 
@@ -43,6 +45,25 @@ package struct DeliveryPorts: Sendable {
         self.machineClock = machineClock
         self.log = log
         self.measures = measures
+    }
+}
+
+/// Lets a few threads through at a time.
+final class Turnstile: Sendable {
+    private let free: Monitor<Int>
+
+    init(places: Int) {
+        free = Monitor(places)
+    }
+
+    func passing<Value, Failure>(_ body: () throws(Failure) -> Value) throws(Failure) -> Value {
+        free.wait { free -> Void? in
+            if free == 0 { return nil }
+            free -= 1
+            return ()
+        }
+        defer { free.change { $0 += 1 } }
+        return try body()
     }
 }
 

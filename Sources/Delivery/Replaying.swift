@@ -85,21 +85,21 @@ extension Deliverer {
     }
 
     private func read(_ run: ReplayRun, _ id: ReplayID) throws(FeedError) {
-        let now = ports.machineClock()
         if case .event(let event) = run.replay.wanted {
             if let item = try reader.item(event, of: name.project, webhook.environment) {
                 var end = FeedQuestion(name.project, webhook.environment)
                 end.start = .end
                 let cursor = try reader.page(end).next
-                outbox.take([item], through: cursor, types, replay: id, retryAt: now)
+                outbox.take([item], through: cursor, types, replay: id)
             }
             replays[id]?.isRead = true
             return
         }
-        let page = try reader.page(run.question(name, webhook, types))
+        let page = try ports.turnstile.passing { () throws(FeedError) in
+            try reader.page(run.question(name, webhook, types))
+        }
         outbox.take(
-            page.items.filter(run.includes), through: page.next, run.types ?? types, replay: id,
-            retryAt: now)
+            page.items.filter(run.includes), through: page.next, run.types ?? types, replay: id)
         let isPast = zip(page.next.place, run.ends).allSatisfy { $0 >= $1 }
         replays[id]?.start = .cursor(page.next)
         replays[id]?.isRead = isPast || !page.isMore

@@ -36,7 +36,7 @@ package struct ExampleSender: Sendable {
             throw .refused(
                 .webhookLocked("they are missing; make new ones with: deed webhook rotate"))
         }
-        let id = "test-\(base32(randomTail: now.milliseconds))"
+        let id = "test-\(String(UInt64.random(in: 0...UInt64.max), radix: 32))"
         var request = form.request(
             id: id, type: type, now, customer: ExampleSender.customer,
             exampleData(id, type, webhook.environment, now), to: webhook, of: project, secrets,
@@ -57,8 +57,6 @@ package struct ExampleSender: Sendable {
 
     private static let customer: CustomerID = Identifier(prefix: "player-", random: "1")
 }
-
-private func base32(randomTail number: Int64) -> String { String(number, radix: 32) }
 
 /// An item of the feed as its page shows one.
 func exampleData(

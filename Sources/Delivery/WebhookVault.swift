@@ -68,11 +68,12 @@ package struct WebhookVault: Sendable {
     }
 
     /// Makes the key of that number, and lets the one before sign until the overlap is over. An endpoint whose keys
-    /// cannot be opened any more gets new ones.
+    /// cannot be opened any more gets new ones, and one that was made by halves begins at the cursor.
     package func rotate(
-        _ name: WebhookName, to number: Int64, version: Int64, overlap: Int64, now: Instant
+        _ name: WebhookName, to number: Int64, version: Int64, from cursor: String,
+        overlap: Int64, now: Instant
     ) throws(CommandError) -> WebhookKeys? {
-        try change(name, version: version, replaces: true) { known in
+        try change(name, version: version, from: cursor, replaces: true) { known in
             var secrets = known ?? WebhookSecrets(keys: [], headers: [])
             if secrets.keys.contains(where: { $0.number >= number }) { return nil }
             let end = now.advanced(byMilliseconds: overlap)

@@ -28,6 +28,8 @@ package final class Ledger: Sendable {
     let pool: Pool
     /// For reads that must not be delayed by lists: keys and apps.
     let watching: Pool
+    /// For what was delivered to webhooks, which is written all the time.
+    let delivering: Pool
     /// For health checks, which must soon notice a silent database.
     let looking: Monitor<Link>
     let hanging = Hanging()
@@ -56,6 +58,7 @@ package final class Ledger: Sendable {
         }
         pool = Pool(settings.connection, size: settings.lookups, greet: greet)
         watching = Pool(settings.connection, size: 1, greet: greet)
+        delivering = Pool(settings.connection, size: 1, greet: greet)
         hasOtherAddresses = settings.connection.namesSeveralServers
         looking = Monitor(Link(settings.connection.forLooking, greet: greet))
         condition = DatabaseCondition(log: log)

@@ -92,8 +92,9 @@ package enum OutboundError: Error, Equatable, CustomStringConvertible {
             "the answer is larger than \(limit) bytes; ask for less at once"
         case .brokenOff(let detail):
             "the exchange broke off: \(detail); try again"
-        case .forbidden(let address):
-            "\(address) is no address of the internet; the operator can open it with --webhook-allow"
+        // Without the address, which may be of a network that its reader does not know.
+        case .forbidden:
+            "the name leads to no address of the internet; the operator can open it with --webhook-allow"
         case .cancelled: "the request was given up because Deed is stopping; send it again"
         case .overloaded(let limit):
             "\(limit) requests to other servers are under way already; try again later"

@@ -76,6 +76,30 @@ struct WebhookCallTests {
         }
     }
 
+    @Test("A creation that died between the event and its secrets is completed by a rotation")
+    func halves() throws {
+        let id = try #require(try call("POST", "", example).json["id"]?.string)
+        for table in ["secrets", "places"] {
+            try service.database.run("delete from deed.webhook_\(table)")
+        }
+        #expect(try call("GET", "/\(id)").json["state"]?.string == "parked")
+        let rotated = call("POST", "/\(id)/rotate")
+        #expect(rotated.text.contains("whsec_"))
+        #expect(try service.database.number("select count(*) from deed.webhook_places") == 1)
+        #expect(try call("GET", "/\(id)").json["state"]?.string == "active")
+    }
+
+    @Test("A removal that died before its secrets were forgotten is completed by another one")
+    func remains() throws {
+        let id = try #require(try call("POST", "", example).json["id"]?.string)
+        let keep = "create table kept as select * from deed.webhook_secrets"
+        try service.database.run(keep)
+        #expect(call("DELETE", "/\(id)").status == 200)
+        try service.database.run("insert into deed.webhook_secrets select * from kept")
+        #expect(call("DELETE", "/\(id)").code == "webhook_unknown")
+        #expect(try service.database.number("select count(*) from deed.webhook_secrets") == 0)
+    }
+
     @Test("One idempotency key stands for one replay, also while it is under way")
     func replays() throws {
         let id = try #require(try call("POST", "", example).json["id"]?.string)
@@ -86,7 +110,12 @@ struct WebhookCallTests {
         #expect(first.status == 202)
         #expect(call("POST", "/\(id)/replay", range(2025), key: "r").text == first.text)
         #expect(call("POST", "/\(id)/replay", range(2024), key: "r").code == "idempotency_mismatch")
-        for _ in 2...10 { #expect(call("POST", "/\(id)/replay", range(2025)).status == 202) }
+        // An end ahead is cut at what there is, and the same words are the same request.
+        let ahead = call("POST", "/\(id)/replay", range(2099), key: "ahead")
+        #expect(ahead.status == 202)
+        #expect(call("POST", "/\(id)/replay", range(2099), key: "ahead").text == ahead.text)
+        #expect(try call("GET", "/\(id)/deliveries").json["replays"]?.array?.count == 2)
+        for _ in 3...10 { #expect(call("POST", "/\(id)/replay", range(2025)).status == 202) }
         #expect(call("POST", "/\(id)/replay", range(2025)).code == "too_many_replays")
         #expect(call("POST", "/\(id)/replay", #"{"event":"0-1-00000000"}"#).status == 404)
     }

@@ -11,7 +11,7 @@ extension ProgramTests {
             let installation = try Installation()
             let key = try installation.makeKey()
             let service = try installation.serve([
-                "--test-clock", "--webhook-allow", "127.0.0.1", "--webhook-retries", "3600",
+                "--test-clock", "--webhook-allow", "127.0.0.1", "--webhook-retries", "1,1,3600",
             ])
             let receivers = try WebhookReceivers([("dead", "always"), ("well", "none")])
             var made: [String: String] = [:]
@@ -44,6 +44,12 @@ extension ProgramTests {
                 #expect(attempt["at"]?.string?.hasPrefix("20") == true)
                 #expect((attempt["at"]?.string ?? "") < "2040")
             }
+            // What waits arrives once the receiver is well, although Deed's clock is far ahead.
+            try receivers.heal()
+            let id = made["dead"] ?? ""
+            #expect(try installation.run("webhook", "resume", id).code == 0)
+            #expect(eventually(within: 60_000) { (try? receivers.calls("dead").count) == 2 })
+            #expect(eventually(within: 60_000) { (try? client.read(path))?["waiting"]?.integer == 0 })
         }
     }
 }

@@ -72,7 +72,7 @@ struct GateTests {
         gate.send(OutboundRequest("POST", "http://localhost:\(ground.server.port)/")) { given in
             answer.change { $0 = given }
         }
-        guard case .failure(.forbidden) = answer.wait({ $0 }) else {
+        guard case .failure(.forbidden) = answer.wait(for: { $0 }) else {
             Issue.record("the socket was opened")
             return
         }

@@ -15,7 +15,9 @@ struct OutboxTests {
         project = try ProjectID("default")
     }
 
-    private func item(_ customer: String, _ version: Int64, _ sequence: Int64) throws -> FeedItem {
+    private func item(
+        _ customer: String, _ version: Int64, _ sequence: Int64, isUnknown: Bool = false
+    ) throws -> FeedItem {
         let stream = Stream(
             project: project, environment: .production, customer: try CustomerID(customer))
         let record = EventRecord(
@@ -23,7 +25,7 @@ struct OutboxTests {
         return FeedItem(
             stream: stream, position: Position(shard: Shard(number: 3), sequence: sequence),
             version: version, type: "grant.given", record: record, payload: "{}", mark: "00",
-            access: [], isAccessUnknown: false)
+            access: [], isAccessUnknown: isUnknown)
     }
 
     /// The next message, which must be there.
@@ -39,7 +41,7 @@ struct OutboxTests {
     }
 
     private func taken(_ items: [FeedItem], into outbox: inout Outbox, through sequence: Int64) {
-        outbox.take(items, through: cursor(sequence), types, retryAt: now)
+        outbox.take(items, through: cursor(sequence), types)
     }
 
     @Test("A customer's next message is not sent before the one before it has arrived")
@@ -86,20 +88,21 @@ struct OutboxTests {
         #expect(outbox.due(at: now, limit: 9).isEmpty)
         let later = now.advanced(byMilliseconds: 5000)
         #expect(outbox.due(at: later, limit: 9).count == 1)
-        outbox.load(
-            [try item("u", 1, 1)], of: row.customer, types, isMore: true, retryAt: { _ in nil })
+        outbox.load([try item("u", 1, 1)], of: row.customer, types)
         let passed = try next(of: &outbox).line
         outbox.pass(passed)
         #expect(outbox.due(at: now, limit: 9).first?.attempts == 0)
         outbox.load(
             [try item("u", 1, 1), try item("u", 2, 2), try item("u", 3, 4)], of: row.customer,
-            types,
-            isMore: false, retryAt: { _ in nil })
+            types)
         for version in [Int64(2), 3] {
             let found = try next(of: &outbox)
             #expect(found.entry.message.item.version == version)
             outbox.pass(found.line)
         }
+        // Only a look that finds nothing ends the wait.
+        #expect(outbox.due(at: now, limit: 9).count == 1)
+        outbox.load([], of: row.customer, types)
         #expect(outbox.waiting.isEmpty)
         let end = outbox.takeChanges()
         #expect(end.served.map(\.text) == ["u"])
@@ -112,20 +115,56 @@ struct OutboxTests {
                 try CustomerID("u"), at: Position(shard: Shard(number: 3), sequence: 1), version: 1,
                 part: 0, attempts: 3, dueAt: now, recordedAt: now)
         ])
-        outbox.load(
-            [try item("u", 1, 1)], of: try CustomerID("u"), types, isMore: false,
-            retryAt: { _ in nil })
+        outbox.load([try item("u", 1, 1)], of: try CustomerID("u"), types)
         taken([try item("u", 2, 7)], into: &outbox, through: 7)
         let passed = try next(of: &outbox).line
         outbox.pass(passed)
         #expect(outbox.due(at: now, limit: 9).count == 1)
         outbox.load(
-            [try item("u", 1, 1), try item("u", 2, 7)], of: try CustomerID("u"), types,
-            isMore: false, retryAt: { _ in nil })
+            [try item("u", 1, 1), try item("u", 2, 7)], of: try CustomerID("u"), types)
         let found = try next(of: &outbox)
         #expect(found.entry.message.item.version == 2)
         outbox.pass(found.line)
+        outbox.load([], of: try CustomerID("u"), types)
         #expect(outbox.waiting.isEmpty)
+    }
+
+    @Test("Before an event that cannot be read, everything earlier arrives or waits")
+    func unreadable() throws {
+        let types = try FeedTypes(["grant.given", "entitlement.*"])
+        let items = [
+            try item("u", 1, 1), try item("u", 2, 2, isUnknown: true), try item("u", 3, 3),
+        ]
+        var outbox = Outbox()
+        outbox.take(items, through: cursor(3), types)
+        // The first is under way when the process dies: then nothing of the page is passed.
+        let first = try next(of: &outbox)
+        #expect(first.entry.message.item.version == 1)
+        let rows = outbox.takeChanges().waiting
+        #expect(rows.isEmpty && outbox.finishPages(of: nil)?.number == nil)
+        outbox.pass(first.line)
+        #expect(outbox.next(ofReplays: false)?.line == nil)
+        let customer = try CustomerID("u")
+        #expect(outbox.takeUnreadable() == [customer: 1])
+        outbox.postpone(customer, attempts: 1, until: now)
+        #expect(outbox.finishPages(of: nil)?.number != nil)
+        let row = try #require(outbox.takeChanges().waiting.first)
+        #expect((row.version, row.attempts, row.dueAt) == (2, 1, now))
+
+        // After a restart it is found again, and so is what comes after it.
+        var other = Outbox([row])
+        other.load([items[1]], of: customer, types)
+        #expect(other.takeUnreadable() == [customer: 2])
+        other.postpone(customer, attempts: 2, until: now)
+        let readable = try item("u", 2, 2)
+        other.load([readable, try item("u", 3, 3, isUnknown: true)], of: customer, types)
+        let second = try next(of: &other)
+        #expect(second.entry.message.item.version == 2)
+        other.pass(second.line)
+        #expect(other.due(at: now, limit: 9).first?.version == 2)
+        other.load([try item("u", 3, 3)], of: customer, types)
+        let third = try next(of: &other)
+        #expect(third.entry.message.item.version == 3)
     }
 
     @Test("The pauses are those of the plan, a tenth more or less, and end")

@@ -1,11 +1,14 @@
-"""A receiver that says 204 to everything as fast as Python can, on a port that it prints.
+"""A receiver that says 204 to everything as fast as Python can, on a port that it prints. Each arrival is a line in FILE: the
+message's id, and when it came, in milliseconds. usage: sink.py FILE [sick]
 
 With the word `sick` it answers 500, late, or closes the connection, by turns.
 """
 import asyncio
 import sys
+import time
 
-SICK = sys.argv[1:] == ["sick"]
+SICK = sys.argv[2:] == ["sick"]
+FILE = open(sys.argv[1], "a", buffering=1)
 
 
 class Sink(asyncio.Protocol):
@@ -20,6 +23,8 @@ class Sink(asyncio.Protocol):
             if len(rest) < length:
                 return
             self.rest = rest[length:]
+            message = head.lower().partition(b"webhook-id: ")[2].split(b"\r\n")[0].decode()
+            FILE.write(f"{message}\t{time.time_ns() // 1_000_000}\n")
             if SICK:
                 self.fail()
             else:

@@ -23,13 +23,13 @@ measure_webhooks() {
     # A new endpoint, which begins with what comes now.
     webhook_call DELETE "/$id" >/dev/null
     id=$(webhook_call POST "" "{\"url\":\"http://127.0.0.1:$sink/\",\"types\":[\"grant.given\"],\"concurrency\":32}")
-    paced_attempts "$id" "$((seconds * 10))" >"$scratch/webhooks.first"
+    paced_attempts "$((seconds * 10))" >"$scratch/webhooks.first"
     note_limit webhooks.first ms 1000 "$scratch/webhooks.first"
     # The same beside an endpoint whose receiver is sick.
     for ((round = 1; round <= 3; round++)); do
-        alone=$(paced_attempts "$id" "$((seconds * 4))")
+        alone=$(paced_attempts "$((seconds * 4))")
         sick=$(webhook_call POST "" "{\"url\":\"http://127.0.0.1:$sick_port/\",\"types\":[\"grant.given\"]}")
-        printf '%s %s\n' "$(paced_attempts "$id" "$((seconds * 4))")" "$alone" >>"$scratch/webhooks.healthy"
+        printf '%s %s\n' "$(paced_attempts "$((seconds * 4))")" "$alone" >>"$scratch/webhooks.healthy"
         webhook_call DELETE "/$sick" >/dev/null
     done
     note_multiple webhooks.healthy ms 1.5 "$scratch/webhooks.healthy"
@@ -46,26 +46,27 @@ measure_webhooks() {
     note_limit webhooks.memory MB 50 "$scratch/webhooks.memory"
 }
 
-# start_sink [sick]: a receiver, on sink_port.
+# start_sink [sick]: a receiver, on sink_port, whose arrivals are in the file arrivals, or arrivalssick.
 start_sink() {
     local tries
     : >"$scratch/sink.port"
-    python3 "$root/scripts/measures/sink.py" "$@" >"$scratch/sink.port" &
+    python3 "$root/scripts/measures/sink.py" "$scratch/arrivals$*" "$@" >"$scratch/sink.port" &
     owned_processes+=("$!")
     for ((tries = 0; tries < 100; tries++)); do [ -s "$scratch/sink.port" ] && break; sleep 0.1; done
     sink_port=$(cat "$scratch/sink.port")
 }
 
-# paced_attempts WEBHOOK SECONDS: the p99 from a grant's commit to its first attempt, at 1,000 grants a second.
+# paced_attempts SECONDS: the p99 from a grant's commit to its first arrival, at 1,000 grants a second.
 paced_attempts() {
     local start
     start=$(date +%s%3N)
-    python3 "$root/scripts/measures/paced.py" "$port" "$admin_key" 1000 "$2" "$start"
-    sleep 3
-    loaded_sql -At -c "select percentile_disc(0.99) within group (order by a.at - e.recorded_at)
-        from deed.webhook_attempts as a join deed.events as e
-            on e.shard = split_part(a.message, '-', 1)::smallint and e.seq = split_part(a.message, '-', 2)::bigint
-        where a.webhook = '$1' and a.attempt = 1 and e.recorded_at >= $start" webhooks
+    python3 "$root/scripts/measures/paced.py" "$port" "$admin_key" 1000 "$1" "$start"
+    sleep 5
+    loaded_sql -At -c "create temporary table arrivals (message text, at bigint)" -c "\\copy arrivals from '$scratch/arrivals'" \
+        -c "select percentile_disc(0.99) within group (order by coalesce(a.at - e.recorded_at, 1000000))
+            from deed.events as e left join (select message, min(at) as at from arrivals group by message) as a
+                on a.message = e.shard || '-' || e.seq || '-' || encode(substring(e.chain from 1 for 4), 'hex')
+            where e.type = 'grant.given' and e.recorded_at >= $start" webhooks
 }
 
 # webhook_call METHOD PATH [BODY]: the id in the answer.

@@ -70,6 +70,7 @@ create table deed.webhook_replays (
     replay text not null check (octet_length(replay) between 1 and 64),
     -- Tells requests under one idempotency key apart.
     digest bytea not null,
+    asked_at bigint not null,
     event text,
     since bigint,
     until bigint,
@@ -81,6 +82,7 @@ create table deed.webhook_replays (
     is_over boolean not null default false,
     constraint webhook_replays_pkey primary key (project, webhook, replay)
 );
+create index webhook_replays_open on deed.webhook_replays (project, webhook) where not is_over;
 
 grant select, insert, update, delete
     on deed.webhook_secrets, deed.webhook_places, deed.webhook_waiting, deed.webhook_attempts,

@@ -1,16 +1,21 @@
--- 1 project, 2 webhook, 3 replay, 4 digest, 5 event, 6 since, 7 until, 8 types, 9 customer, 10 how many may be under
--- way. Answers the digest of what is there, and null where there are too many.
-with known as (
+-- 1 project, 2 webhook, 3 replay, 4 digest, 5 event, 6 since, 7 until, 8 types, 9 customer, 10 asked when, 11 how many may
+-- be under way, 12 since when those that are over are kept. Answers the digest of what is there, and null where there are
+-- too many.
+with forgotten as (
+    delete from {schema}.webhook_replays
+    where project = $1 and webhook = $2 and is_over and asked_at < $12::bigint and replay <> $3
+), known as (
     select digest from {schema}.webhook_replays where project = $1 and webhook = $2 and replay = $3
 ), added as (
-    insert into {schema}.webhook_replays (
-        project, webhook, replay, digest, event, since, until, types, customer)
-    select $1, $2, $3, $4, $5, $6, $7, $8, $9
-    where not exists (select from known) and $10::bigint > (
+    insert into {schema}.webhook_replays as r (
+        project, webhook, replay, digest, event, since, until, types, customer, asked_at)
+    select $1, $2, $3, $4, $5, $6, $7, $8, $9, $10
+    where not exists (select from known) and $11::bigint > (
         select count(*) from {schema}.webhook_replays
         where project = $1 and webhook = $2 and not is_over
     )
-    on conflict (project, webhook, replay) do nothing
-    returning digest
+    -- The digest stays: of two requests at the same time the first counts.
+    on conflict (project, webhook, replay) do update set replay = excluded.replay
+    returning r.digest
 )
 select digest from known union all select digest from added

@@ -37,10 +37,21 @@ with held as materialized (
             $22::bigint[], $23::text[], $24::text[], $25::text[], $26::bigint[], $27::bigint[],
             $28::bigint[], $29::bigint[], $30::text[], $31::text[], $32::text[]) as n
     where exists (select from place)
+    -- A repetition whose first call was not answered finds them.
+    on conflict (project, webhook, number) do nothing
 ), forgotten as (
     delete from {schema}.webhook_attempts
-    where project = $1 and webhook = $2 and (number <= $12 - $33::bigint or at < $34::bigint)
-        and exists (select from place)
+    where project = $1 and webhook = $2 and exists (select from place)
+        and (number <= $12 - $33::bigint or number in (
+            -- Of the oldest few, so that no write looks at all of them.
+            select o.number from (
+                select a.number, a.at from {schema}.webhook_attempts as a
+                where a.project = $1 and a.webhook = $2
+                order by a.number
+                limit 100
+            ) as o
+            where o.at < $34::bigint
+        ))
 ), replayed as (
     update {schema}.webhook_replays as r set
         cursor = n.cursor, sent = n.sent, failed = n.failed, is_over = n.is_over

@@ -1,4 +1,5 @@
 -- The columns of follow_shards, in streams after a version: the first ones of each, and up to a position.
+-- Of each stream, at least one and then no more than 64 KiB of payload, so that many are read at a time.
 -- 1 shards, 2 projects, 3 environments, 4 customers, 5 versions, 6 positions, 7 how many of each
 select wanted.shard, wanted.through, null::bytea, wanted.number,
     e.seq, e.project, e.environment, e.customer, e.version, e.type,
@@ -6,12 +7,16 @@ select wanted.shard, wanted.through, null::bytea, wanted.number,
 from unnest($1::smallint[], $2::text[], $3::text[], $4::text[], $5::bigint[], $6::bigint[])
     with ordinality as wanted (shard, project, environment, customer, version, through, number)
 cross join lateral (
-    select * from {schema}.events as e
-    where e.project = wanted.project and e.environment = wanted.environment
-        and e.customer = wanted.customer and e.version > wanted.version
-        -- As in load_streams.
-        and e.shard + 0 = wanted.shard and e.seq between 1 and wanted.through
-    order by e.version
-    limit $7::bigint
+    select f.*, sum(octet_length(f.payload)) over (order by f.version) - octet_length(f.payload) as earlier
+    from (
+        select * from {schema}.events as e
+        where e.project = wanted.project and e.environment = wanted.environment
+            and e.customer = wanted.customer and e.version > wanted.version
+            -- As in load_streams.
+            and e.shard + 0 = wanted.shard and e.seq between 1 and wanted.through
+        order by e.version
+        limit $7::bigint
+    ) as f
 ) as e
+where e.earlier < 65536
 order by wanted.number, e.version

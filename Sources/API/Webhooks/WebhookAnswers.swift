@@ -5,7 +5,6 @@ package import Service
 extension WebhookAnswer {
     /// `GET /v1/webhooks/{webhook}`
     package var json: JSON {
-        let state = standing?.state(of: webhook) ?? (webhook.isPaused ? .paused : .active)
         let list: JSON = [
             "id": .string(webhook.id.text), "state": .string(state.rawValue),
             "url": .string(webhook.url.text), "types": .array(webhook.types.map(JSON.string)),
@@ -28,7 +27,8 @@ extension DeliveriesAnswer {
     package var json: JSON {
         [
             "webhook": .string(webhook.text), "deliveries": .array(attempts.map(\.json)),
-            "waiting": .array(waiting.map(\.json)), "next": next.map(JSON.integer) ?? .null,
+            "waiting": .array(waiting.map(\.json)), "replays": .array(replays.map(\.json)),
+            "next": next.map(JSON.integer) ?? .null,
         ]
     }
 }
@@ -51,6 +51,15 @@ extension WaitingCustomer {
             "customer": .string(customer.text), "position": .string(position.description),
             "since": .instant(recordedAt), "attempts": .integer(attempts),
             "next_at": .instant(dueAt), "parked": .bool(dueAt == nil),
+        ]
+    }
+}
+
+extension WebhookReplay {
+    fileprivate var json: JSON {
+        [
+            "replay": .string(id.text), "sent": .integer(sent), "failed": .integer(failed),
+            "over": .bool(isOver),
         ]
     }
 }

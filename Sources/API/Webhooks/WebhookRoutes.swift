@@ -2,10 +2,32 @@ import Core
 import HTTPServer
 import JSON
 import Service
+import Synchronization
 
 /// The calls about where a project has its events sent.
 struct WebhookRoutes: Sendable {
     let webhooks: Webhooks
+    private let examples = Examples()
+
+    init(webhooks: Webhooks) {
+        self.webhooks = webhooks
+    }
+
+    /// Counts the examples that are being sent.
+    private final class Examples: Sendable {
+        static let limit = 2
+        private let count = Mutex(0)
+
+        func enter() -> Bool {
+            count.withLock { count in
+                if count >= Examples.limit { return false }
+                count += 1
+                return true
+            }
+        }
+
+        func leave() { count.withLock { $0 -= 1 } }
+    }
 
     var routes: [Route] {
         let one = "/webhooks/{webhook}"
@@ -95,12 +117,18 @@ struct WebhookRoutes: Sendable {
         let type = try body?.optionalText("type") ?? "entitlement.started"
         if !FeedTypes.all.contains(type) { throw .unknownType("type", type) }
         let id = try call.webhook()
+        // Each holds a thread until the receiver answers.
+        guard examples.enter() else {
+            throw .busy(
+                "\(Examples.limit) examples are being sent to receivers; try again in a second.")
+        }
+        defer { examples.leave() }
         return .json(try obey(webhooks.test(id, type: type, of: call.access.project)).json)
     }
 
     private func replay(_ call: Call) throws(Problem) -> Response {
         let wanted = try Body(call.body, of: ["event", "since", "until", "types", "customer"])
-            .replay(now: webhooks.instant)
+            .replay()
         let id = try call.webhook()
         let replay = try obey(
             webhooks.replay(wanted, to: id, of: call.access.project, by: call.sender))
@@ -109,7 +137,12 @@ struct WebhookRoutes: Sendable {
 
     private func deliveries(_ call: Call) throws(Problem) -> Response {
         let customer = try call.query["customer"].map { text throws(Problem) in
-            try CustomerID(member: "customer", text)
+            let customer = try CustomerID(member: "customer", text)
+            if customer.isReserved {
+                throw .invalid(
+                    "customer", "\"customer\" begins with a prefix that Deed reserves.")
+            }
+            return customer
         }
         let id = try call.webhook()
         let before = try call.query.optionalInteger("before", in: 1...Int64.max)
@@ -232,14 +265,14 @@ extension Body {
     }
 
     /// What is to be sent again.
-    fileprivate func replay(now: Instant) throws(Problem) -> WebhookReplay.Wanted {
+    fileprivate func replay() throws(Problem) -> WebhookReplay.Wanted {
         let rest = ["since", "until", "types", "customer"]
         if let event = try optionalText("event") {
-            if let other = rest.first(where: holds) {
-                throw .invalid(other, "\"event\" is one event; send no \"\(other)\" with it.")
-            }
             if event.utf8.count > 100 || (try? Reason(event)) == nil {
                 throw .invalid("event", "\"event\" must be the id of an event in the feed.")
+            }
+            if let other = rest.first(where: holds) {
+                throw .invalid(other, "\"event\" is one event; send no \"\(other)\" with it.")
             }
             return .event(event)
         }
@@ -250,6 +283,6 @@ extension Body {
         if customer?.isReserved == true {
             throw .invalid("customer", "\"customer\" begins with a prefix that Deed reserves.")
         }
-        return .range(since: since, until: min(until, now), types: try types(), customer: customer)
+        return .range(since: since, until: until, types: try types(), customer: customer)
     }
 }

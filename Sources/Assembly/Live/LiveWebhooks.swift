@@ -104,7 +104,7 @@ extension Job {
     fileprivate static func delivering(
         to name: WebhookName, _ ring: WebhookRing, _ ports: DeliveryPorts, _ bell: WebhookBell
     ) -> Job {
-        Job(name.leaseName, .alone(milliseconds: 1000), longestPause: 5000) { run throws(Fault) in
+        Job(name.leaseName, .alone(milliseconds: 5000), longestPause: 5000) { run throws(Fault) in
             guard let lease = run.lease else { return .asScheduled }
             let deliverer = try Deliverer(name, ports, bell, under: lease) { ring.webhook(name) }
             try deliverer?.run { run.goesOn }

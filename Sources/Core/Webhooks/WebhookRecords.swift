@@ -129,6 +129,8 @@ package struct WebhookAttempt: Hashable, Sendable {
 package struct WebhookReplay: Hashable, Sendable {
     /// How many of one endpoint may be under way.
     package static let countLimit = 10
+    /// How long one is kept that is over.
+    package static let lifetime: Int64 = 7 * 86_400_000
 
     package enum Wanted: Hashable, Sendable {
         /// One event, by its id in the feed.

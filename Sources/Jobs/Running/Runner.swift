@@ -73,11 +73,12 @@ private final class Worker: Sendable {
     private let turns: Turns
     private let makeTurns: @Sendable (Job) -> Turns
     private let log: Log
-    private let measures: JobMeasures
+    /// `nil` for a kept job, of which there may be many.
+    private let measures: JobMeasures?
     private let state: Monitor<State>
 
     init(
-        _ job: Job, log: Log, measures: JobMeasures,
+        _ job: Job, log: Log, measures: JobMeasures?,
         turns: @escaping @Sendable (Job) -> Turns
     ) {
         self.job = job
@@ -102,18 +103,16 @@ private final class Worker: Sendable {
     /// Returns how often it was hurried so far.
     @discardableResult
     func hurry() -> Int {
-        let (hurries, kept) = state.change { state in
+        state.change { state in
             state.hurries += 1
-            return (state.hurries, state.kept.values)
+            return state.hurries
         }
-        for worker in kept { worker.hurry() }
-        return hurries
     }
 
     /// Has these jobs run, and those end that ran for it before. No one waits for them to be idle.
     private func keep(_ jobs: [Job]) {
         let wanted = Set(jobs.map(\.name))
-        let new = jobs.map { Worker($0, log: log, measures: measures, turns: makeTurns) }
+        let new = jobs.map { Worker($0, log: log, measures: nil, turns: makeTurns) }
         let (started, ended) = state.change { state in
             let ended = state.kept.filter { !wanted.contains($0.key) || state.isStopping }
             for name in ended.keys { state.kept[name] = nil }
@@ -187,13 +186,13 @@ private final class Worker: Sendable {
         do throws(Fault) {
             next = try job.work(run)
         } catch {
-            measures.noteFailure()
+            measures?.noteFailure()
             turns.abandon(turn)
             throw error
         }
         if case .keeping(let jobs) = next { keep(jobs) }
         let milliseconds = monotonicMilliseconds() - started
-        measures.noteRun(milliseconds)
+        measures?.noteRun(milliseconds)
         try turns.end(turn, next)
         // The job itself logs what a run did.
         if turn.lease != nil, milliseconds >= Worker.longRun {

@@ -29,6 +29,14 @@ extension Ledger {
         return try !list(call) { _, _ in () }.isEmpty
     }
 
+    /// Projects of which the secrets of an endpoint are stored.
+    package func projectsWithWebhooks() throws(Fault) -> Set<ProjectID> {
+        let found = try list(Statement.listWebhookProjects()) { rows, row throws(LedgerError) in
+            try rows.identifier(row, 0) as ProjectID
+        }
+        return Set(found)
+    }
+
     package func forgetWebhook(_ name: WebhookName) throws(Fault) {
         try requireWritable()
         _ = try list(Statement.forgetWebhook(.text(name.project.text), .text(name.id.text))) {
@@ -129,7 +137,7 @@ extension Ledger {
             .texts(replays.map(\.id.text)), .texts(replays.map(\.cursor)),
             .int8s(replays.map(\.sent)), .int8s(replays.map(\.failed)),
             .bools(replays.map(\.isOver)))
-        return try list(call, over: watching) { rows, row in rows.int8(row, 0) }.first == 1
+        return try list(call, over: delivering) { rows, row in rows.int8(row, 0) }.first == 1
     }
 }
 
@@ -138,7 +146,7 @@ extension Ledger {
     /// The digest of the replay of that name, an earlier one's where it was there already; `nil` if there are too
     /// many.
     package func addReplay(
-        _ replay: WebhookReplay, digest: [UInt8], of name: WebhookName
+        _ replay: WebhookReplay, digest: [UInt8], of name: WebhookName, at now: Instant
     ) throws(Fault) -> [UInt8]? {
         try requireWritable()
         var binds: [Bind] = [.text(nil), .int8(nil), .int8(nil), .text(nil), .text(nil)]
@@ -152,31 +160,43 @@ extension Ledger {
         }
         let call = Statement.addWebhookReplay(
             .text(name.project.text), .text(name.id.text), .text(replay.id.text), .bytea(digest),
-            binds[0], binds[1], binds[2], binds[3], binds[4],
-            .int8(Int64(WebhookReplay.countLimit)))
+            binds[0], binds[1], binds[2], binds[3], binds[4], .int8(now.milliseconds),
+            .int8(Int64(WebhookReplay.countLimit)),
+            .int8(now.milliseconds - WebhookReplay.lifetime))
         return try list(call) { rows, row in rows.bytes(row, 0) }.first
     }
 
     /// The replays that are not over.
     package func replays(of name: WebhookName) throws(Fault) -> [WebhookReplay] {
-        let call = Statement.listWebhookReplays(.text(name.project.text), .text(name.id.text))
-        return try list(call) { rows, row throws(LedgerError) in
-            var wanted = WebhookReplay.Wanted.event(rows.optionalText(row, 1) ?? "")
-            if rows.isNull(row, 1) {
-                wanted = .range(
-                    since: Instant(milliseconds: rows.int8(row, 2)),
-                    until: Instant(milliseconds: rows.int8(row, 3)),
-                    types: rows.optionalText(row, 4).map { text in
-                        text.split(separator: ",").map(String.init)
-                    },
-                    customer: try rows.isNull(row, 5) ? nil : rows.identifier(row, 5))
-            }
-            var replay = WebhookReplay(try rows.identifier(row, 0), wanted)
-            replay.cursor = rows.optionalText(row, 6)
-            replay.sent = rows.int8(row, 7)
-            replay.failed = rows.int8(row, 8)
-            return replay
+        try list(Statement.listWebhookReplays(.text(name.project.text), .text(name.id.text)), replay)
+    }
+
+    /// The last ones, the newest first.
+    package func recentReplays(
+        of name: WebhookName, limit: Int
+    ) throws(Fault) -> [WebhookReplay] {
+        let call = Statement.listRecentWebhookReplays(
+            .text(name.project.text), .text(name.id.text), .int8(Int64(limit)))
+        return try list(call, replay)
+    }
+
+    private func replay(
+        _ rows: borrowing Rows, _ row: Int
+    ) throws(LedgerError) -> WebhookReplay {
+        var wanted = WebhookReplay.Wanted.event(rows.optionalText(row, 1) ?? "")
+        if rows.isNull(row, 1) {
+            wanted = .range(
+                since: Instant(milliseconds: rows.int8(row, 2)),
+                until: Instant(milliseconds: rows.int8(row, 3)),
+                types: rows.optionalText(row, 4)?.split(separator: ",").map(String.init),
+                customer: try rows.isNull(row, 5) ? nil : rows.identifier(row, 5))
         }
+        var replay = WebhookReplay(try rows.identifier(row, 0), wanted)
+        replay.cursor = rows.optionalText(row, 6)
+        replay.sent = rows.int8(row, 7)
+        replay.failed = rows.int8(row, 8)
+        replay.isOver = rows.bool(row, 9)
+        return replay
     }
 }
 

@@ -9,9 +9,11 @@ package protocol WebhookKeeper: Sendable {
     func set(
         _ headers: [WebhookHeader], of name: WebhookName, version: Int64
     ) throws(CommandError)
-    /// Makes the key of that number; the ones before sign until the overlap is over, in milliseconds.
+    /// Makes the key of that number; the ones before sign until the overlap is over, in milliseconds. An endpoint that
+    /// was made by halves begins at the cursor.
     func rotate(
-        _ name: WebhookName, to number: Int64, version: Int64, overlap: Int64, now: Instant
+        _ name: WebhookName, to number: Int64, version: Int64, from cursor: String,
+        overlap: Int64, now: Instant
     ) throws(CommandError) -> WebhookKeys?
     func forget(_ name: WebhookName) throws(Fault)
     /// Tells headers apart, and reveals nothing of their values.
@@ -30,8 +32,10 @@ package protocol WebhookRecords: Sendable {
     /// The digest of the replay of that name, an earlier one's where it was there already; `nil` if there are too
     /// many.
     func addReplay(
-        _ replay: WebhookReplay, digest: [UInt8], of name: WebhookName
+        _ replay: WebhookReplay, digest: [UInt8], of name: WebhookName, at now: Instant
     ) throws(Fault) -> [UInt8]?
+    /// The last ones, the newest first.
+    func recentReplays(of name: WebhookName, limit: Int) throws(Fault) -> [WebhookReplay]
 }
 
 /// What endpoints are sent.

@@ -1,16 +1,25 @@
 package import Core
+import Synchronization
 
 /// The endpoints of all projects in memory, as the log has them.
 package final class WebhookRing: Sendable {
     private let listed: Refreshing<[WebhookName: Webhook]>
+    private let heard: Heard
+
+    /// Projects whose endpoints were heard of before their secrets were stored.
+    private final class Heard: Sendable {
+        let projects = Mutex<Set<ProjectID>>([])
+    }
 
     /// `projects` are those that have, or had, endpoints.
     package init(
         _ ledger: any EventLog, projects: @escaping @Sendable () throws(Fault) -> Set<ProjectID>
     ) {
+        let heard = Heard()
+        self.heard = heard
         listed = Refreshing([:]) { () throws(Fault) in
             var found: [WebhookName: Webhook] = [:]
-            for project in try projects() {
+            for project in try projects().union(heard.projects.withLock { $0 }) {
                 do throws(Fault) {
                     for webhook in try ledger.project(project).webhooks {
                         found[WebhookName(project, webhook.id)] = webhook
@@ -31,6 +40,11 @@ package final class WebhookRing: Sendable {
     /// Those that are to be sent to.
     package var active: [WebhookName] {
         listed.known { all in all.filter { !$0.value.isPaused }.map(\.key) }?.found ?? []
+    }
+
+    /// An endpoint of the project was set.
+    package func hear(of projects: some Sequence<ProjectID>) {
+        heard.projects.withLock { $0.formUnion(projects) }
     }
 
     package func reload() throws(Fault) { try listed.reload() }

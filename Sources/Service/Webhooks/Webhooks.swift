@@ -6,6 +6,11 @@ package struct WebhookAnswer: Hashable, Sendable {
     package let webhook: Webhook
     package let standing: WebhookStanding?
     package let keys: WebhookKeys?
+
+    /// One that was made by halves is sent nothing before its secrets are made.
+    package var state: WebhookStanding.State {
+        standing?.state(of: webhook) ?? (webhook.isPaused ? .paused : .parked)
+    }
 }
 
 /// What was sent lately, the newest first, and who waits.
@@ -13,6 +18,7 @@ package struct DeliveriesAnswer: Hashable, Sendable {
     package let webhook: WebhookID
     package let attempts: [WebhookAttempt]
     package let waiting: [WaitingCustomer]
+    package let replays: [WebhookReplay]
     /// Before which number the next page goes on; `nil` at the end.
     package let next: Int64?
 }
@@ -23,6 +29,7 @@ package struct Webhooks: Sendable {
     package static let overlaps: ClosedRange<Int64> = 0...604_800
     /// How many waiting customers an answer lists.
     package static let waitingListed = 100
+    package static let replaysListed = 10
 
     let ledger: any EventLog
     let keeper: any WebhookKeeper
@@ -111,11 +118,11 @@ package struct Webhooks: Sendable {
     ) -> Wish<WebhookAnswer> {
         set(command(.rotate, id, project, sender, ["\(overlap)"]), project, id).thenLooking {
             set throws(CommandError) in
-            let keys =
-                try set.isThere
-                ? keeper.rotate(
-                    set.name, to: set.webhook.key, version: set.version, overlap: 1000 * overlap,
-                    now: machineClock()) : nil
+            if !set.isThere { return try answer(set.webhook, of: project) }
+            let keys = try keeper.rotate(
+                set.name, to: set.webhook.key, version: set.version,
+                from: source.cursor(of: project, at: .end), overlap: 1000 * overlap,
+                now: machineClock())
             return try answer(set.webhook, of: project, keys)
         }
     }
@@ -127,9 +134,14 @@ package struct Webhooks: Sendable {
         let command = Command.project(project, actor: sender.actor, cause: cause) {
             state, _ throws(Refusal) in try state.remove(id)
         }
-        return Wish(command) { _ in id }.thenLooking { id throws(CommandError) in
-            try obtain(keeper.forget(WebhookName(project, id)))
-            return id
+        let name = WebhookName(project, id)
+        return .look { () throws(CommandError) in
+            // A removal that was cut short has left what is beside the log.
+            if try ledger.existing(project).webhook(id) == nil { try obtain(keeper.forget(name)) }
+            return Wish(command) { _ in id }.thenLooking { id throws(CommandError) in
+                try obtain(keeper.forget(name))
+                return id
+            }
         }
     }
 
@@ -160,6 +172,8 @@ package struct Webhooks: Sendable {
         return DeliveriesAnswer(
             webhook: id, attempts: attempts,
             waiting: waiting.filter { customer == nil || $0.customer == customer },
+            replays: try obtain(
+                records.recentReplays(of: name, limit: Webhooks.replaysListed)),
             next: attempts.count == limit ? attempts.last?.number : nil)
     }
 
@@ -189,7 +203,8 @@ package struct Webhooks: Sendable {
             }
         let kept = try obtain(
             records.addReplay(
-                WebhookReplay(replay, wanted), digest: digest, of: WebhookName(project, id)))
+                WebhookReplay(replay, wanted.until(now())), digest: digest,
+                of: WebhookName(project, id), at: machineClock()))
         guard let kept else { throw .refused(.tooManyReplays(limit: WebhookReplay.countLimit)) }
         if kept != digest { throw .refused(.idempotencyMismatch) }
         return replay
@@ -269,6 +284,12 @@ extension WebhookChange {
 }
 
 extension WebhookReplay.Wanted {
+    /// What is recorded after the request is new, and none of it.
+    fileprivate func until(_ now: Instant) -> WebhookReplay.Wanted {
+        guard case .range(let since, let until, let types, let customer) = self else { return self }
+        return .range(since: since, until: min(until, now), types: types, customer: customer)
+    }
+
     fileprivate var arguments: [String?] {
         switch self {
         case .event(let id): ["event", id]

@@ -210,7 +210,7 @@ private let replayCommand = CommandSpec(
     let (project, id) = (try invocation.project(), try invocation.webhook())
     let sender = try invocation.sender()
     try invocation.withWebhooks(in: project) { webhooks, _ throws(CommandEnd) in
-        let wanted = try invocation.replay(now: webhooks.instant)
+        let wanted = try invocation.replay()
         let replay = try obey(webhooks.replay(wanted, to: id, of: project, by: sender))
         invocation.show(
             ["replay": .string(replay.text)],

@@ -105,7 +105,7 @@ extension Invocation {
         try rethrowing(as: { (error: InvalidWebhook) in usage("\(name) \(error)") }, value)
     }
 
-    func replay(now: Instant) throws(CommandEnd) -> WebhookReplay.Wanted {
+    func replay() throws(CommandEnd) -> WebhookReplay.Wanted {
         if let event = self["event"] {
             let rest = ["since", "until", "types", "customer"]
             if rest.contains(where: { self[$0] != nil }) {
@@ -121,15 +121,11 @@ extension Invocation {
             try id(text, named: "--customer")
         }
         return .range(
-            since: since, until: min(until, now), types: try feedTypes(), customer: customer)
+            since: since, until: until, types: try feedTypes(), customer: customer)
     }
 }
 
 extension WebhookAnswer {
-    private var state: WebhookStanding.State {
-        standing?.state(of: webhook) ?? (webhook.isPaused ? .paused : .active)
-    }
-
     var line: String {
         "\(webhook.id)   \(state.rawValue.padded(to: 6))   lag \(standing?.lag ?? 0)   "
             + "waiting \(standing?.waiting ?? 0)   \(webhook.url.text)"
@@ -155,7 +151,11 @@ extension DeliveriesAnswer {
                 + (row.dueAt.map { "until \($0.text)" } ?? "until deed webhook resume")
                 + ", after \(row.attempts) attempts"
         }
-        let all = lines + waits
+        let again = replays.map { replay in
+            "\(replay.id) \(replay.isOver ? "is over" : "goes on"): \(replay.sent) sent, "
+                + "\(replay.failed) failed"
+        }
+        let all = lines + waits + again
         return all.isEmpty ? "Nothing was sent yet." : all.joined(separator: "\n")
     }
 }

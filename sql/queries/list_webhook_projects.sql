@@ -1,0 +1,2 @@
+-- Projects that have endpoints.
+select distinct project from {schema}.webhook_secrets
