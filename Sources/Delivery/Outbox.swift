@@ -253,7 +253,8 @@ struct Outbox: Sendable {
         // Where it is not known what the pages left out, the log has said that nothing follows.
         let isBehind = known.skipped != .max && known.skipped > sequence
         if known.isMore || isBehind {
-            waiting[customer]?.row.dueAt = .distantPast
+            // At once, by whatever clock.
+            waiting[customer]?.row.dueAt = Instant(milliseconds: 0)
             return
         }
         waiting[customer] = nil

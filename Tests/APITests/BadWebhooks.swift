@@ -56,7 +56,10 @@ extension BadInputTests {
     private static let webhookMembers: [(String, String)] =
         [
             (#""types":[]"#, "types"),
-            (#""types":["grant.given"\#(String(repeating: #","grant.given""#, count: 100))]"#, "types"),
+            (
+                #""types":["grant.given"\#(String(repeating: #","grant.given""#, count: 100))]"#,
+                "types"
+            ),
             (#""types":["grant.gven"]"#, "types"),
             (#""types":["*"]"#, "types"), (#""types":["webhook.set"]"#, "types"),
             (#""types":"grant.given""#, "types"), (#""types":[1]"#, "types[0]"),

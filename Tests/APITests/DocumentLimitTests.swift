@@ -187,6 +187,7 @@ struct DocumentLimitTests {
             "NewWebhookAnswer.headers maxItems": Int64(Webhook.headerLimit),
             "DeliveryList.deliveries maxItems": page,
             "DeliveryList.waiting maxItems": Int64(Webhooks.waitingListed),
+            "DeliveryList.replays maxItems": Int64(Webhooks.replaysListed),
             "FeedAnswer.next maxLength": Int64(FeedCursor.lengthLimit),
             "Problem.restart maxLength": Int64(FeedCursor.lengthLimit),
             "MovementsAnswer.movements maxItems": page, "UnclaimedAnswer.purchases maxItems": page,

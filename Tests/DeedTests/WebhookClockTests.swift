@@ -16,12 +16,12 @@ extension ProgramTests {
             let receivers = try WebhookReceivers([("dead", "always"), ("well", "none")])
             var made: [String: String] = [:]
             for name in ["dead", "well"] {
-                let webhook = try installation.makeWebhook(receivers, name)
+                let webhook = try installation.makeWebhook(receivers, name, "--test-clock")
                 made[name] = try #require(webhook["id"]?.string)
             }
             var client = try APIClient(key: key)
             let clock = "\(service.url)/v1/test/clock"
-            _ = try client.send("POST", clock, body: #"{"now":"2040-01-01T00:00:00Z"}"#)
+            _ = try client.send("PUT", clock, body: #"{"now":"2040-01-01T00:00:00Z"}"#)
             let body = #"{"entitlement":"pro","reason":"r","allow_unknown":true,"for":"P1D"}"#
             let given = try client.send(
                 "POST", "\(service.url)/v1/customers/u1/grants", body: body)
@@ -29,7 +29,7 @@ extension ProgramTests {
             let path = "\(service.url)/v1/webhooks/\(made["dead"] ?? "")"
             #expect(
                 eventually(within: 60_000) { (try? client.read(path))?["waiting"]?.integer == 1 })
-            _ = try client.send("POST", clock, body: #"{"advance":"P2D"}"#)
+            _ = try client.send("PUT", clock, body: #"{"advance":"P2D"}"#)
             #expect(
                 eventually(within: 60_000) { (try? client.read(clock))?["caught_up"]?.bool == true }
             )
@@ -47,9 +47,10 @@ extension ProgramTests {
             // What waits arrives once the receiver is well, although Deed's clock is far ahead.
             try receivers.heal()
             let id = made["dead"] ?? ""
-            #expect(try installation.run("webhook", "resume", id).code == 0)
+            #expect(try installation.run("webhook", "resume", id, "--test-clock").code == 0)
             #expect(eventually(within: 60_000) { (try? receivers.calls("dead").count) == 2 })
-            #expect(eventually(within: 60_000) { (try? client.read(path))?["waiting"]?.integer == 0 })
+            #expect(
+                eventually(within: 60_000) { (try? client.read(path))?["waiting"]?.integer == 0 })
         }
     }
 }

@@ -1,5 +1,6 @@
 import Foundation
 import Glibc
+import Glibc
 import JSON
 import TestSupport
 import Threading
@@ -31,7 +32,8 @@ final class WebhookReceivers {
     }
 
     deinit {
-        process.terminate()
+        // A child of a test has every signal blocked that can be.
+        kill(process.processIdentifier, SIGKILL)
         process.waitUntilExit()
     }
 

@@ -168,7 +168,8 @@ extension Ledger {
 
     /// The replays that are not over.
     package func replays(of name: WebhookName) throws(Fault) -> [WebhookReplay] {
-        try list(Statement.listWebhookReplays(.text(name.project.text), .text(name.id.text)), replay)
+        try list(
+            Statement.listWebhookReplays(.text(name.project.text), .text(name.id.text)), replay)
     }
 
     /// The last ones, the newest first.

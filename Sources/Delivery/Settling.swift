@@ -1,0 +1,76 @@
+import Core
+import JSON
+import Outbound
+import Telemetry
+
+// What follows from how attempts ended.
+extension Deliverer {
+    func settle(_ letter: Mailbox.Letter) {
+        let isReplay = letter.line.replay != nil
+        underWay[isReplay, default: 1] -= 1
+        // The service stops, and it is not known whether this arrived.
+        if case .failure(.cancelled) = letter.answer { return }
+        let now = ports.machineClock()
+        let end = AttemptEnd(letter.answer, at: now)
+        note(letter, end)
+        if end.isDelivered {
+            place.failingSince = nil
+            outbox.pass(letter.line)
+            if let replay = letter.line.replay { replays[replay]?.note(isSent: true) }
+            return
+        }
+        if end.status == 410 {
+            place.goneAt = now
+            ports.log.error("webhook_gone", ["webhook": .string(name.id.text)])
+        }
+        let rest = end.retryAfter.map { now.advanced(byMilliseconds: $0) }
+        place.restsUntil = [place.restsUntil, rest].compactMap(\.self).max()
+        if isReplay { return retryReplay(letter) }
+        let since = place.failingSince ?? now
+        place.failingSince = since
+        let due = due(after: letter.attempt)
+        // A receiver may ask for a longer pause, not for a shorter one.
+        outbox.hold(
+            letter.line, attempts: letter.attempt, until: due.map { [$0, rest ?? $0].max() ?? $0 })
+        if due == nil {
+            let isWhole =
+                now.milliseconds - since.milliseconds >= ports.retries.whole * 9 / 10
+            if isWhole { place.parkedAt = now }
+            tellParked(letter.line.customer, since, isWhole: isWhole)
+        }
+    }
+
+    private func tellParked(_ customer: CustomerID, _ since: Instant, isWhole: Bool) {
+        ports.log.error(
+            "webhook_parked",
+            [
+                "webhook": .string(name.id.text), "project": .string(name.project.text),
+                "customer": .string(customer.text), "whole": .bool(isWhole),
+                "failing_since": .string(since.text),
+                "remedy": .string("mend the receiver, then: deed webhook resume \(name.id)"),
+            ])
+    }
+
+    /// Customers of whom an event cannot be read now wait as those do whose message did not arrive.
+    func holdUnreadable() {
+        for (customer, attempts) in outbox.takeUnreadable() {
+            let due = due(after: attempts)
+            outbox.postpone(customer, attempts: attempts, until: due)
+            noteProgress()
+            if due == nil { tellParked(customer, ports.machineClock(), isWhole: false) }
+        }
+    }
+
+    private func note(_ letter: Mailbox.Letter, _ end: AttemptEnd) {
+        ports.measures.count(end.isDelivered)
+        place.attempts += 1
+        let message = letter.entry.message
+        attempts.append(
+            WebhookAttempt(
+                message: message.id, type: message.type, customer: letter.line.customer,
+                attempt: letter.attempt, at: letter.at, milliseconds: letter.milliseconds,
+                status: end.status.map(Int64.init), error: end.error, answer: end.answer,
+                replay: letter.line.replay, number: place.attempts))
+        noteProgress()
+    }
+}
