@@ -1,6 +1,5 @@
 import Foundation
 import Glibc
-import Glibc
 import JSON
 import TestSupport
 import Threading
