@@ -88,7 +88,7 @@ extension Problem {
 
     static let unknownRoute = Problem(
         status: 404, code: "route_unknown",
-        detail: "There is nothing at this path; the README lists the calls.")
+        detail: "There is nothing at this path; docs/api.md lists the calls.")
 
     static func wrongMethod(allowed: [String]) -> Problem {
         let list = allowed.joined(separator: ", ")

@@ -66,11 +66,14 @@ extension ProgramTests {
             try pair.stop(.primary)
             #expect(
                 try eventually(within: 60_000) {
-                    try String(contentsOfFile: errors, encoding: .utf8).contains("Trying again.")
+                    try String(contentsOfFile: errors, encoding: .utf8).contains(
+                        "tried until it works")
                 })
             try pair.start(.primary)
             try give("after", in: installation)
             #expect(eventually(within: 60_000) { told() == ["before", "after"] }, "\(told())")
+            let said = try String(contentsOfFile: errors, encoding: .utf8)
+            #expect(said.contains("answers again") && said.split(separator: "\n").count == 2)
             follower.signal(SIGINT)
             #expect(follower.wait(milliseconds: 60_000) == 0)
         }

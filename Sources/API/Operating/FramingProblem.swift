@@ -69,7 +69,7 @@ extension FramingFault {
         case .unknownMethod:
             (
                 code: "method_unknown",
-                detail: "No call has a method this long; the README lists the calls."
+                detail: "No call has a method this long; docs/api.md lists the calls."
             )
         case .unknownTransferCoding:
             (

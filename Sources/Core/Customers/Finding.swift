@@ -33,6 +33,15 @@ package struct FindWords: Hashable, Sendable {
     /// The purchase, if it is written as one.
     package var purchase: PurchaseID? { PurchaseID(text) }
 
+    /// Whether it looks like the order number of a mail from the App Store.
+    package var isOrderNumber: Bool {
+        text.hasPrefix("M") && (8...16).contains(text.utf8.count)
+            && text.utf8.allSatisfy {
+                (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains($0)
+                    || (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0)
+            }
+    }
+
     /// The account token, if it is one.
     package var token: AccountToken? { AccountToken(text) }
 

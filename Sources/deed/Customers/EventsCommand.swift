@@ -16,7 +16,10 @@ let eventsCommand = CommandSpec(
         .value("customer", "ID", "only of this customer"),
         .value("limit", "COUNT", "at most this many (default: 100; with --follow, no limit)"),
         .flag("no-access", "leave out what each event changed, which is faster"),
-        .flag("follow", "continue until it is interrupted"),
+        .flag(
+            "follow",
+            "continue until it is interrupted; a killed one keeps no place, so programs use GET /v1/events"
+        ),
         .environment, .project,
     ] + Option.database,
     onlyReads: true, example: "deed events --after end --types 'entitlement.*' --follow"
@@ -48,6 +51,7 @@ private struct EventsCourse {
     private var question: FeedQuestion
     private var left: Int
     private let isFollowing: Bool
+    private var isInTrouble = false
 
     init(_ question: FeedQuestion, left: Int, isFollowing: Bool) {
         self.question = question
@@ -62,6 +66,8 @@ private struct EventsCourse {
         while true {
             question.limit = min(Int(FeedQuestion.limits.upperBound), left)
             if let page = try page(of: feed) {
+                if isInTrouble { printError("The database answers again.") }
+                isInTrouble = false
                 page.items.forEach(show)
                 left -= page.items.count
                 question.start = .cursor(page.next)
@@ -80,7 +86,7 @@ private struct EventsCourse {
     }
 
     /// `nil` if a follower has to try again.
-    private func page(of feed: FeedReader) throws(CommandEnd) -> FeedPage? {
+    private mutating func page(of feed: FeedReader) throws(CommandEnd) -> FeedPage? {
         do throws(FeedError) {
             return try feed.page(question)
         } catch {
@@ -91,7 +97,8 @@ private struct EventsCourse {
                     printError("Go on with: --after \(cursor.text(for: question.project))")
                     throw CommandEnd(fault)
                 }
-                printError("\(fault.sentence) Trying again.")
+                if !isInTrouble { printError("\(fault.sentence) It is tried until it works.") }
+                isInTrouble = true
                 return nil
             case .cursorOfAnotherDatabase:
                 throw .usage("--after is a cursor of another installation")

@@ -5,7 +5,8 @@ import Service
 
 let findCommand = CommandSpec(
     path: ["find"],
-    summary: "Finds a customer by any name: a transaction, an order, a ticket, an id's beginning.",
+    summary:
+        "Finds a customer by any name: a transaction, an order, a grant's ticket, an id's beginning.",
     positionals: [
         Positional(
             name: "WORDS",
@@ -98,6 +99,11 @@ extension FindAnswer {
             lines.append(
                 "Nothing of the project \"\(project)\" is called \"\(words.text)\" or begins "
                     + "with it.")
+            if told == nil, words.isOrderNumber {
+                lines.append(
+                    "If it is the order number of a mail from the store, ask the store: "
+                        + "deed find \(words.text) --ask-store")
+            }
         }
         if hasMore {
             lines.append(

@@ -156,6 +156,6 @@ extension GrantAnswer {
     /// What must not go unheard.
     fileprivate var warning: String? {
         if grant.revocation != nil || grant.length != nil || bounds.end != nil { return nil }
-        return "It has no end: it lasts until somebody revokes it."
+        return "It has no end: it lasts until it is revoked."
     }
 }

@@ -29,7 +29,11 @@ private let createKeyCommand = CommandSpec(
                 "role": .string(key.role.rawValue), "name": .string(key.name),
                 "project": .string(project.text),
             ],
-            text: "\(key.text)\nThe key is shown only this once. Its id is \(key.key).")
+            text: key.text)
+        // Apart, so that a shell takes the key alone: DEED_KEY=$(deed key create --role reader).
+        if !invocation.isJSON {
+            printError("The key is shown only this once. Its id is \(key.key).")
+        }
     }
 }
 

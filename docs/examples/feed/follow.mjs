@@ -86,6 +86,7 @@ class OutputFile {
     this.file = openSync(path, 'a')
     const { size } = fstatSync(this.file)
     if (place.length === null) {
+      if (place.cursor) throw new Stop(`${place.path} is the place of standard output; name a new file with --cursor`)
       if (size > 0) throw new Stop(`${path} holds something that ${place.path} does not know of; name a new file with --out`)
       place.length = 0
     }

@@ -85,6 +85,8 @@ class OutputFile:
         self.file = open(path, "ab")
         size = os.fstat(self.file.fileno()).st_size
         if place.length is None:
+            if place.cursor:
+                raise Stop(f"{place.path} is the place of standard output; name a new file with --cursor")
             if size > 0:
                 raise Stop(f"{path} holds something that {place.path} does not know of; name a new file with --out")
             place.length = 0
