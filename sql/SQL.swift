@@ -14,6 +14,8 @@ package struct Migration: Sendable {
         Migration(number: 3, name: "0003_find", script: Script(embedded: File._003_find_sql)),
         Migration(
             number: 4, name: "0004_webhooks", script: Script(embedded: File._004_webhooks_sql)),
+        Migration(
+            number: 5, name: "0005_operate", script: Script(embedded: File._005_operate_sql)),
     ]
 }
 
@@ -196,6 +198,20 @@ extension Statement {
     package static let keepLease = Statement(embedded: File.keep_lease_sql)
     package static let requireLease = Statement(embedded: File.require_lease_sql)
     package static let endLease = Statement(embedded: File.end_lease_sql)
+    package static let noteInstance = Statement(embedded: File.note_instance_sql)
+    package static let forgetInstance = Statement(embedded: File.forget_instance_sql)
+    package static let listInstances = Statement(embedded: File.list_instances_sql)
+    package static let noteDone = Statement(embedded: File.note_done_sql)
+    package static let listDone = Statement(embedded: File.list_done_sql)
+    package static let examineServer = Statement(embedded: File.examine_server_sql)
+    package static let exportSnapshot = Statement(embedded: File.export_snapshot_sql)
+    package static let listDumpRoles = Statement(embedded: File.list_dump_roles_sql)
+    package static let listUndumpable = Statement(embedded: File.list_undumpable_sql)
+    package static let examineTarget = Statement(embedded: File.examine_target_sql)
+    package static let hasSealed = Statement(embedded: File.has_sealed_sql)
+    package static let listLeases = Statement(embedded: File.list_leases_sql)
+    package static let measureStorage = Statement(embedded: File.measure_storage_sql)
+    package static let countBudgets = Statement(embedded: File.count_budgets_sql)
     package static let readClock = Statement(embedded: File.read_clock_sql)
     package static let readTestClock = Statement(embedded: File.read_test_clock_sql)
     package static let markTestClock = Statement(embedded: File.mark_test_clock_sql)

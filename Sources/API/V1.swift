@@ -24,6 +24,11 @@ extension Surface {
                     projects: useCases.projects, apps: useCases.apps, ring: submissions.apps,
                     stores: submissions.intake.adapters.map(\.profile)
                 ).routes
+                + StatusRoutes(
+                    needs: Needs(
+                        useCases.ports, submissions.intake.adapters.map(\.profile),
+                        isForTests: operations.testClock != nil)
+                ).routes
                 + OrderRoutes(
                     reading: useCases.customers.reading, orders: useCases.orders, reads: reads
                 ).routes

@@ -12,13 +12,14 @@ package import Telemetry
 package struct Database: Sendable {
     let url: String
     let privatePostgres: PrivatePostgres?
-    let dataFolder: String
+    package let dataFolder: String
 
     package init(
         _ settings: Settings, mayCreate: Bool = false, log: Log = .silent
     ) throws(StartError) {
         dataFolder = settings.dataFolder
         if let url = settings.databaseURL {
+            if let error = StartError(foreignURL: url) { throw error }
             self.url = url
             privatePostgres = nil
             return

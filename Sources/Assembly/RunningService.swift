@@ -23,6 +23,7 @@ package struct RunningService: Sendable {
     private let foreignClock: ForeignClock
     private let bell = WebhookBell()
     private let isStopping: Monitor<Bool>
+    private let signs: InstanceSigns
     private let log: Log
 
     /// `stop` is called when the service cannot continue; its starter then stops it.
@@ -41,18 +42,29 @@ package struct RunningService: Sendable {
         let watch = DatabaseWatch(
             ledger, over: database.serviceConnection, postgres: database.privatePostgres,
             foreignClock: testClock == nil ? foreignClock : nil, log: log)
-        runner = parts.runner(
-            of: [watch.job, .remembering(ledger), parts.live.webhooks.job(parts.webhooks, bell)]
-                + [testClock?.job, settings.nightly(parts, log)].compactMap(\.self),
-            outside)
-        isStopping = Monitor(false)
-        var operations = Operations(
-            obstacles: { [foreignClock, isStopping] in
-                let stopping =
-                    isStopping.change(wake: .none) { $0 } ? RunningService.stopping : nil
-                return watch.obstacles(beside: foreignClock.obstacle ?? stopping)
+        let (signs, stopping, foreign) = (
+            InstanceSigns(settings, parts), Monitor(false), foreignClock
+        )
+        self.signs = signs
+        isStopping = stopping
+        let obstacles = { @Sendable in
+            watch.obstacles(
+                beside: foreign.obstacle
+                    ?? (stopping.change(wake: .none) { $0 } ? RunningService.stopping : nil))
+        }
+        let renewal = TLSRenewal(settings, log: log)
+        let own: [Job] = [
+            watch.job, .remembering(ledger), parts.live.webhooks.job(parts.webhooks, bell),
+            .signOfLife(of: signs.name, ledger, news: { signs.news() }) {
+                stopping.change(wake: .none) { $0 }
+                    ? nil : signs.says(obstacles().map(\.sentence))
             },
-            metrics: outside.metrics, log: log, testClock: testClock)
+            .countingNeeds(parts.live, isForTests: testClock != nil, metrics: outside.metrics),
+        ]
+        let others = [renewal?.job, testClock?.job, settings.nightly(parts, log)]
+        runner = parts.runner(of: own + others.compactMap(\.self), outside)
+        var operations = Operations(
+            obstacles: obstacles, metrics: outside.metrics, log: log, testClock: testClock)
         operations.isApart = settings.operations != nil
         do throws(ServerError) {
             servers = try Servers(
@@ -61,6 +73,9 @@ package struct RunningService: Sendable {
             ledger.close()
             throw .fault(error.description)
         }
+        renewal?.begin(servers)
+        signs.begin(servers)
+        operations.publish(to: outside.metrics, servers)
         parts.live.store.tellLocked(to: log)
         start(watch, testClock)
         log.info(
@@ -120,6 +135,7 @@ package struct RunningService: Sendable {
             log.warning("drain_incomplete")
         }
         let unfinished = runner.unfinished(after: max(1000, deadline - monotonicMilliseconds()))
+        try? parts.live.ledger.forgetInstance(signs.name)
         if !unfinished.isEmpty {
             log.warning("jobs_incomplete", ["jobs": .array(unfinished.map(JSON.string))])
         }
@@ -139,6 +155,7 @@ extension Parts {
                 + [
                     .projecting(Reprojection(ledger, .live), log: outside.log),
                     .publishing(Publishing(ledger, now: ports.now), metrics: outside.metrics),
+                    .samplingStorage(ledger, now: outside.machineClock),
                     .unclaimedCount(ledger, metrics: outside.metrics),
                     .reconciled(ledger, metrics: outside.metrics),
                     .reportingRefunds(
@@ -150,6 +167,18 @@ extension Parts {
                 ] + intake.all,
             leases: ledger, now: ports.now, machineClock: ports.machineClock, log: outside.log,
             metrics: outside.metrics)
+    }
+}
+
+extension Operations {
+    fileprivate func publish(to metrics: Metrics, _ servers: Servers) {
+        metrics.gauge("deed_ready", "1 if this instance is ready, 0 if /readyz names reasons.") {
+            [obstacles] in obstacles().isEmpty ? 1 : 0
+        }
+        metrics.gauge(
+            "deed_tls_certificate_ends_timestamp_seconds",
+            "When the certificate of new connections ends; 0 without TLS."
+        ) { servers.certificateEnds ?? 0 }
     }
 }
 

@@ -28,6 +28,11 @@ struct Servers: Sendable {
     var port: UInt16 { server.port }
     var operationsPort: UInt16? { operations?.port }
 
+    /// Reads the TLS files again, for new connections.
+    func renewIdentity() throws(ServerError) { try server.renewIdentity() }
+
+    var certificateEnds: Int64? { server.certificateEnds }
+
     /// The operations server keeps serving to the end.
     func drain(milliseconds: Int64) -> Bool {
         let isDrained = server.drain(milliseconds: milliseconds)

@@ -27,14 +27,21 @@ package struct ServiceSettings: Sendable {
     package var operations: ServerSettings?
     package var answerBytes = 256 << 20
     package var staleMilliseconds: Int64 = 60_000
+    /// How often the service was asked to read its TLS files again.
+    package var hangups: @Sendable () -> Int = { 0 }
+    /// This build's, shown to operators.
+    package var version = ""
     /// When every project is reconciled each day; `nil` if something else does that.
     private(set) var reconcileAt: TimeOfDay?
+
+    private(set) var reconcileAtText: String?
 
     package init() {}
 
     /// False unless the text is a time, such as `03:00`.
     package mutating func reconcile(at text: String) -> Bool {
         reconcileAt = TimeOfDay(text)
+        reconcileAtText = text
         return reconcileAt != nil
     }
 

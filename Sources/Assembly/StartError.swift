@@ -6,6 +6,26 @@ package enum StartError: Error, Hashable, Sendable {
     /// It works as intended, but not for this.
     case refused(code: String, sentence: String)
     case fault(String)
+
+    /// Why a database's URL names no PostgreSQL; `nil` if it may. libpq takes such a text for a database's
+    /// name, and says only that no such database exists. The text itself may hold a password.
+    init?(foreignURL url: String) {
+        let form = "Give --database-url as in postgresql://LOGIN@HOST/DATABASE."
+        if let end = url.firstRange(of: "://")?.lowerBound {
+            let scheme = url[..<end].lowercased()
+            if scheme.contains("=") || ["postgresql", "postgres"].contains(scheme) { return nil }
+            self = .refused(
+                code: "not_postgresql",
+                sentence:
+                    "The database's URL begins with \(scheme.prefix(20))://, and Deed works with PostgreSQL "
+                    + "only. \(form)")
+            return
+        }
+        if url.contains("=") || !url.contains(where: { "/:@".contains($0) }) { return nil }
+        self = .refused(
+            code: "not_postgresql",
+            sentence: "The database's URL does not begin with postgresql://. \(form)")
+    }
 }
 
 extension LedgerError {

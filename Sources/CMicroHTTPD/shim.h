@@ -26,18 +26,17 @@ static size_t httpd_keep_escapes(void *context, struct MHD_Connection *connectio
 }
 
 /* Starts a pool of epoll threads that serve the connections given to MHD_add_connection.
-   Both PEM texts are needed for TLS, both are NULL without. */
+   The function that gives each connection its certificate is needed for TLS, and NULL without. */
 static inline struct MHD_Daemon *httpd_start(const struct httpd_callbacks *callbacks,
                                              const struct httpd_limits *limits,
-                                             const char *certificate, const char *key) {
+                                             void *identity_giver) {
   struct MHD_OptionItem tls[] = {
-      {MHD_OPTION_HTTPS_MEM_CERT, 0, (void *)certificate},
-      {MHD_OPTION_HTTPS_MEM_KEY, 0, (void *)key},
+      {MHD_OPTION_HTTPS_CERT_CALLBACK, 0, identity_giver},
       {MHD_OPTION_HTTPS_PRIORITIES, 0, (void *)"NORMAL:-VERS-TLS1.0:-VERS-TLS1.1"},
       {MHD_OPTION_END, 0, NULL},
   };
   unsigned int flags = MHD_USE_EPOLL_INTERNAL_THREAD | MHD_ALLOW_SUSPEND_RESUME |
-                       MHD_USE_NO_LISTEN_SOCKET | (certificate ? MHD_USE_TLS : 0);
+                       MHD_USE_NO_LISTEN_SOCKET | (identity_giver ? MHD_USE_TLS : 0);
   return MHD_start_daemon(
       flags, 0, NULL, NULL, callbacks->receive, callbacks->context,
       MHD_OPTION_NOTIFY_CONNECTION, callbacks->connection_changed, callbacks->context,
@@ -48,7 +47,7 @@ static inline struct MHD_Daemon *httpd_start(const struct httpd_callbacks *callb
       MHD_OPTION_THREAD_POOL_SIZE, limits->threads,
       MHD_OPTION_CONNECTION_LIMIT, limits->connections,
       MHD_OPTION_CONNECTION_MEMORY_LIMIT, limits->memory_per_connection,
-      MHD_OPTION_ARRAY, certificate ? tls : tls + 3, MHD_OPTION_END);
+      MHD_OPTION_ARRAY, identity_giver ? tls : tls + 2, MHD_OPTION_END);
 }
 
 /* Starts a pool that listens by itself, with nothing but a handler: what MHD can do at best. */

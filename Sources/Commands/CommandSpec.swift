@@ -52,9 +52,13 @@ package struct Option: Sendable {
     /// Whether an environment variable, named after the program and the flag, supplies a missing value.
     var isSetting = false
     var fallback: String?
+    /// The setting's name in an earlier build. A call that still uses it gets the present one as its error.
+    var formerly: String?
 
     /// Such as `DEED_DATA_DIR`.
-    func variable(of program: String) -> String {
+    func variable(of program: String) -> String { Option.variable(name, of: program) }
+
+    static func variable(_ name: String, of program: String) -> String {
         "\(program)_\(name)".uppercased().replacing("-", with: "_")
     }
 
@@ -74,10 +78,12 @@ package struct Option: Sendable {
     }
 
     package static func setting(
-        _ name: String, _ valueName: String, _ help: String, fallback: String? = nil
+        _ name: String, _ valueName: String, _ help: String, fallback: String? = nil,
+        formerly: String? = nil
     ) -> Option {
         Option(
-            name: name, valueName: valueName, help: help, isSetting: true, fallback: fallback)
+            name: name, valueName: valueName, help: help, isSetting: true, fallback: fallback,
+            formerly: formerly)
     }
 }
 

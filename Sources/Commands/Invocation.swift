@@ -37,6 +37,7 @@ package struct Invocation: Sendable {
             }
         }
         for option in spec.options where option.isSetting && values[option.name] == nil {
+            readFormer(option, variables)
             let variable = variables[option.variable(of: program)].flatMap { $0.isEmpty ? nil : $0 }
             if option.valueName == nil {
                 readSwitch(option, variable)
@@ -44,6 +45,14 @@ package struct Invocation: Sendable {
                 values[option.name] = variable ?? option.fallback
             }
         }
+    }
+
+    /// A variable with a former name would be ignored in silence.
+    private mutating func readFormer(_ option: Option, _ variables: [String: String]) {
+        guard let former = option.formerly.map({ Option.variable($0, of: program) }),
+            variables[former]?.isEmpty == false
+        else { return }
+        mistake = mistake ?? usage("\(former) is now called \(option.variable(of: program))")
     }
 
     private mutating func readSwitch(_ option: Option, _ variable: String?) {
@@ -83,7 +92,12 @@ package struct Invocation: Sendable {
             separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
         let name = String(parts[0])
         guard let option = (spec.options + [.help]).first(where: { $0.name == name }) else {
-            throw usage("--\(name) is not known")
+            let known = (spec.options + [.help])
+            if let option = known.first(where: { $0.formerly == name }) {
+                throw usage("--\(name) is now called --\(option.name)")
+            }
+            let near = nearest(name, of: known.map(\.name)).map { "; did you mean --\($0)?" }
+            throw usage("--\(name) is not known" + (near ?? ""))
         }
         try take(option, parts.count > 1 ? String(parts[1]) : nil, from: &rest)
     }
@@ -116,7 +130,9 @@ package struct Invocation: Sendable {
 
     /// A usage error that names the help.
     package func usage(_ sentence: String) -> CommandEnd {
-        .usage("\(sentence); see: \(program) \(spec.name) --help")
+        .usage(
+            sentence + (sentence.hasSuffix("?") ? " See: " : "; see: ")
+                + "\(program) \(spec.name) --help")
     }
 }
 

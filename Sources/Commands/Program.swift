@@ -88,11 +88,24 @@ package struct Program: Sendable {
         if words.isEmpty {
             throw .usage("no command is given; see: \(name) --help")
         }
+        if words.count > 1,
+            let near = nearest(
+                words.prefix(2).joined(separator: " "),
+                of: (family.isEmpty ? commands : family).map(\.name))
+        {
+            throw .usage(
+                "there is no command \"\(words[0]) \(words[1])\"; did you mean \(name) \(near)? See: "
+                    + "\(name) --help")
+        }
         if !family.isEmpty {
             let names = family.map { "\(name) \($0.name)" }.joined(separator: ", ")
             throw .usage("\"\(words[0])\" needs one more word: \(names)")
         }
-        throw .usage("there is no command \"\(words[0])\"; see: \(name) --help")
+        let near = nearest(words[0], of: commands.map { $0.path[0] })
+        throw .usage(
+            "there is no command \"\(words[0])\""
+                + (near.map { "; did you mean \(name) \($0)? See: " } ?? "; see: ")
+                + "\(name) --help")
     }
 
     private func report(_ end: CommandEnd, isJSON: Bool) {

@@ -1,7 +1,7 @@
 import Glibc
 import Synchronization
 
-/// Waits for SIGTERM, SIGINT or SIGHUP. Another one after a second ends the process immediately; an
+/// Waits for SIGTERM, SIGINT or SIGHUP, which can mean something else. Another one after a second ends the process immediately; an
 /// earlier one is the same request, sent to both the group and the process.
 package enum StopSignal {
     /// Read and write end of the pipe by which the handler wakes the waiter.
@@ -14,12 +14,21 @@ package enum StopSignal {
     /// In seconds of the monotonic clock; 0 before the first signal.
     fileprivate static let stoppingSince = Atomic(0)
 
-    package static func install() {
+    /// How often SIGHUP has come, if it does not stop the process.
+    fileprivate static let hangupCount = Atomic(0)
+    package static var hangups: Int { hangupCount.load(ordering: .relaxed) }
+
+    /// `countsHangups` if SIGHUP asks for something else than to stop.
+    package static func install(countsHangups: Bool = false) {
         _ = pipeEnds
         var wanted = sigset_t()
         sigemptyset(&wanted)
         for number in [SIGTERM, SIGINT, SIGHUP] {
-            signal(number, stopRequested)
+            if number == SIGHUP, countsHangups {
+                signal(number, hangupReceived)
+            } else {
+                signal(number, stopRequested)
+            }
             sigaddset(&wanted, number)
         }
         // A parent may have blocked them, and that is inherited.
@@ -43,6 +52,10 @@ package enum StopSignal {
         var byte: UInt8 = 1
         _ = write(pipeEnds.write, &byte, 1)
     }
+}
+
+private func hangupReceived(_: Int32) {
+    StopSignal.hangupCount.add(1, ordering: .relaxed)
 }
 
 /// Only calls that are safe in a signal handler.

@@ -162,8 +162,9 @@ private struct Implementations: @unchecked Sendable {
 
 private let implementations = Implementations()
 
-/// Owns a running OpenSSL digest.
-private struct DigestState: ~Copyable {
+/// Owns a running OpenSSL digest. Not private: a program that is built for release refers to its type from other
+/// modules, and would not link.
+struct DigestState: ~Copyable {
     private let context: OpaquePointer
 
     init(_ algorithm: DigestAlgorithm) {

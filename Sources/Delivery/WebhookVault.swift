@@ -122,6 +122,14 @@ package struct WebhookVault: Sendable {
         throw .fault(.busy)
     }
 
+    /// The endpoints whose stored secrets cannot be opened.
+    package func locked() throws(Fault) -> [WebhookName] {
+        let kept = try table.webhookSecrets(of: nil, nil)
+        if kept.isEmpty { return [] }
+        let keys = (try? keys(false)) ?? []
+        return kept.filter { (try? open($0, keys)) == nil }.map(\.name)
+    }
+
     private func shown(_ name: WebhookName, key number: Int64) throws(CommandError) -> WebhookKeys?
     {
         guard let key = try secrets(of: name)?.keys.first, key.number == number else { return nil }

@@ -11,6 +11,9 @@ package final class Server: Sendable {
     /// Unsafe only by its type: MHD accepts calls for a daemon from any thread.
     nonisolated(unsafe) private let daemon: OpaquePointer
     private let listener: Int32
+    /// What new connections are shown; `nil` without TLS.
+    private let identity: Monitor<TLSIdentity>?
+    private let tls: TLSFiles?
     /// Whether the accepting thread has ended.
     private let isDeaf = Monitor(false)
 
@@ -35,12 +38,12 @@ package final class Server: Sendable {
         reception = Reception(
             settings, metrics: metrics,
             rules: .init(admit: admit, refusal: refusal, handler: handler))
-        guard let daemon = Self.start(reception, settings, claim.identity) else {
+        identity = claim.identity.map { Monitor($0) }
+        tls = settings.tls
+        guard let daemon = Self.start(reception, settings, hasTLS: claim.identity != nil) else {
             close(listener)
             reception.stopPools()
-            throw settings.tls.map {
-                .certificateRejected(certificate: $0.certificate, key: $0.key)
-            } ?? .outOfResources
+            throw .outOfResources
         }
         self.daemon = daemon
         reception.connections.startSweeping()
@@ -62,7 +65,7 @@ package final class Server: Sendable {
     }
 
     private static func start(
-        _ reception: Reception, _ settings: ServerSettings, _ identity: TLSIdentity?
+        _ reception: Reception, _ settings: ServerSettings, hasTLS: Bool
     ) -> OpaquePointer? {
         let context = Unmanaged.passRetained(reception)
         var callbacks = httpd_callbacks(
@@ -76,7 +79,7 @@ package final class Server: Sendable {
             // connection deadlocks (0.9.75), so no thread may: the reception counts instead.
             connections: UInt32(clamping: 2 * threads * reception.capacity),
             memory_per_connection: memoryPerConnection)
-        let daemon = httpd_start(&callbacks, &limits, identity?.certificate, identity?.key)
+        let daemon = httpd_start(&callbacks, &limits, hasTLS ? identity_giver() : nil)
         if daemon == nil { context.release() }
         return daemon
     }
@@ -85,11 +88,22 @@ package final class Server: Sendable {
     /// listen races with its own threads and may end the process.
     private func startAccepting() {
         nonisolated(unsafe) let daemon = daemon
-        startThread("accept") { [listener, isDeaf, reception] in
-            acceptAll(from: listener, for: daemon, reception)
+        startThread("accept") { [listener, isDeaf, reception, identity] in
+            acceptAll(from: listener, for: daemon, reception, identity)
             isDeaf.change { $0 = true }
         }
     }
+
+    /// Reads the TLS files again, for connections from now on; present ones keep what they were shown. If that
+    /// fails, everything stays as it is.
+    package func renewIdentity() throws(ServerError) {
+        guard let tls, let identity else { return }
+        let new = try TLSIdentity(tls)
+        identity.change(wake: .none) { $0 = new }
+    }
+
+    /// When the certificate of new connections ends, in seconds since 1970; `nil` without TLS.
+    package var certificateEnds: Int64? { identity?.change(wake: .none) { $0.ends } }
 
     deinit { _ = drain(milliseconds: 1000) }
 
@@ -140,7 +154,8 @@ private func bound(_ socket: Int32) {
 
 /// Accepts until the listener is shut down.
 private func acceptAll(
-    from listener: Int32, for daemon: OpaquePointer, _ reception: Reception
+    from listener: Int32, for daemon: OpaquePointer, _ reception: Reception,
+    _ identity: Monitor<TLSIdentity>?
 ) {
     while true {
         var address = sockaddr_storage()
@@ -154,6 +169,7 @@ private func acceptAll(
                 close(socket)
                 continue
             }
+            identity?.change(wake: .none) { $0 }.use(on: socket)
             // Closes the socket if MHD cannot take it.
             let result = withSocketAddress(&address) {
                 MHD_add_connection(daemon, socket, $0, length)

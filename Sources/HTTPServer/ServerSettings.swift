@@ -71,6 +71,9 @@ package struct TLSFiles: Sendable {
         self.certificate = certificate
         self.key = key
     }
+
+    /// When the certificate ends, in seconds since 1970. Throws unless a server could use both files.
+    package func certificateEnds() throws(ServerError) -> Int64 { try TLSIdentity(self).ends }
 }
 
 /// How long, in milliseconds, a client may take. Sending bytes slowly gains no more time.

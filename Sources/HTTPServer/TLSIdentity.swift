@@ -1,16 +1,27 @@
+import CReceive
 import Glibc
 
-/// The PEM texts that identify a server.
-struct TLSIdentity {
-    let certificate: String
-    let key: String
+/// The certificate and key that a server shows to new connections.
+struct TLSIdentity: Sendable {
+    /// Unsafe only by its type: it is never changed or freed.
+    nonisolated(unsafe) private let loaded: OpaquePointer
+    /// When the certificate ends, in seconds since 1970.
+    let ends: Int64
 
     init(_ files: TLSFiles) throws(ServerError) {
-        certificate = try Self.read(files.certificate)
-        key = try Self.read(files.key)
+        let certificate = try Self.read(files.certificate)
+        let key = try Self.read(files.key)
+        guard let loaded = identity_load(certificate, certificate.count, key, key.count) else {
+            throw .certificateRejected(certificate: files.certificate, key: files.key)
+        }
+        self.loaded = loaded
+        ends = identity_ends(loaded)
     }
 
-    private static func read(_ path: String) throws(ServerError) -> String {
+    /// Shows it to the client on that socket.
+    func use(on socket: Int32) { identity_use(socket, loaded) }
+
+    private static func read(_ path: String) throws(ServerError) -> [UInt8] {
         guard let file = fopen(path, "re") else {
             throw .fileUnreadable(path: path, code: errno)
         }
@@ -18,6 +29,6 @@ struct TLSIdentity {
         var bytes = [UInt8](repeating: 0, count: 1 << 20)
         let count = fread(&bytes, 1, bytes.count, file)
         guard ferror(file) == 0 else { throw .fileUnreadable(path: path, code: errno) }
-        return String(decoding: bytes.prefix(count), as: UTF8.self)
+        return Array(bytes.prefix(count))
     }
 }

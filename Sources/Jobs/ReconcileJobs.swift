@@ -129,12 +129,19 @@ extension Sender {
 
 extension Log {
     fileprivate func tell(_ finished: ReconciliationFinished, of project: ProjectID) {
-        let fields: JSON = [
-            "project": .string(project.text),
-            "reconciliation": .string(finished.reconciliation.text),
-            "drift": .integer(finished.drift), "errors": .integer(finished.errors.count),
-            "milliseconds": .integer(finished.milliseconds),
-        ]
-        if finished.isSound { info("reconciled", fields) } else { error("drifted", fields) }
+        var fields = JSONObject()
+        fields.append("project", .string(project.text))
+        fields.append("reconciliation", .string(finished.reconciliation.text))
+        fields.append("drift", .integer(finished.drift))
+        fields.append("errors", .integer(finished.errors.count))
+        fields.append("milliseconds", .integer(finished.milliseconds))
+        if finished.isSound { return info("reconciled", .object(fields)) }
+        fields.append("reasons", .array(finished.reasons.map(JSON.string)))
+        fields.append(
+            "remedy",
+            .string(
+                "what to do is said by: deed reconcile show \(finished.reconciliation) --project \(project)"
+            ))
+        error("drifted", .object(fields))
     }
 }

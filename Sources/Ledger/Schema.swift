@@ -101,7 +101,7 @@ extension Connection {
     }
 
     /// The applied migrations. Throws if a build from before the first release applied others.
-    fileprivate mutating func releasedMigrations() throws(LedgerError) -> [AppliedMigration] {
+    mutating func releasedMigrations() throws(LedgerError) -> [AppliedMigration] {
         let applied = try appliedMigrations()
         let first = applied.first { $0.number == Migration.all.first?.number }
         if let first, first.name != Migration.all.first?.name { throw .schemaUnreleased }

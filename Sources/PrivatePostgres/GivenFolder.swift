@@ -25,6 +25,14 @@ extension DataFolder {
         return user
     }
 
+    /// The user who serves for root with that folder, or would; `nil` if root does not run this process.
+    package static func user(of path: String) -> ServiceUser? {
+        if getuid() != 0 { return nil }
+        let folder = URL(fileURLWithPath: path).standardizedFileURL.path
+        let owners = ["\(folder)/postgres/PG_VERSION", folder].compactMap { owner(of: $0) }
+        return owners.first { $0 != 0 }.flatMap(ServiceUser.init(id:)) ?? ServiceUser.usualOne
+    }
+
     private static func worker(
         for folder: String, wanting name: String?
     ) throws(PrivatePostgresError) -> ServiceUser {

@@ -1,6 +1,7 @@
 /// Why there is no private PostgreSQL, and what to do about it.
 package enum PrivatePostgresError: Error, Hashable, Sendable, CustomStringConvertible {
     case notInstalled
+    case noClient(needed: Int, found: Int?)
     case otherVersion(needed: String, found: [String], folder: String)
     case noUnprivilegedUser(names: [String])
     case noUser(String)
@@ -21,6 +22,10 @@ package enum PrivatePostgresError: Error, Hashable, Sendable, CustomStringConver
         case .notInstalled:
             "The PostgreSQL server is not installed; install the package postgresql, or set "
                 + "DEED_DATABASE_URL to a database elsewhere."
+        case .noClient(let needed, let found):
+            "pg_dump, pg_restore and psql of PostgreSQL \(needed) or newer are needed, and "
+                + (found.map { "those of \($0) are installed" } ?? "none are installed")
+                + "; install the package postgresql-client-\(needed)."
         case .otherVersion(let needed, let found, let folder):
             "The database in \(folder) was made by PostgreSQL \(needed), and installed is "
                 + "\(found.joined(separator: ", ")); install the package postgresql-\(needed)."

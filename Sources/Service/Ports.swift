@@ -9,6 +9,7 @@ package struct Ports: Sendable {
     package var grants: any GrantListing
     package var finding: any Finding
     package var reading: any CustomerReading
+    package var notes: any NoteReading
     package var credentials: any CredentialKeeper
     package var secrets: Secrets
     package var now: @Sendable () -> Instant
@@ -17,7 +18,7 @@ package struct Ports: Sendable {
 
     package init(
         _ ledger: some EventLog & Directory & StoreAccounts & GrantListing & Finding
-            & CustomerReading,
+            & CustomerReading & NoteReading,
         credentials: any CredentialKeeper, secrets: Secrets,
         now: @escaping @Sendable () -> Instant,
         machineClock: (@Sendable () -> Instant)? = nil
@@ -28,6 +29,7 @@ package struct Ports: Sendable {
         grants = ledger
         finding = ledger
         reading = ledger
+        notes = ledger
         self.credentials = credentials
         self.secrets = secrets
         self.now = now

@@ -61,10 +61,10 @@ package struct CredentialVault: Sendable {
         _ app: StoreApp, _ change: CredentialsChange, at write: CredentialsWrite, by actor: Actor,
         now: Instant
     ) throws(CommandError) -> CredentialsStatus {
-        let keys = try sealingKeys()
         guard let profile = profiles.first(where: { $0.store == app.key.store }) else {
             throw .refused(.appUnknown(app.key.id))
         }
+        let keys = try sealingKeys()
         for _ in 0..<CredentialVault.attempts {
             let old = try obtain(table.credentials(of: app))
             if let old, write.isLate(behind: old) { return old.status }
@@ -99,9 +99,13 @@ package struct CredentialVault: Sendable {
         try table.forgetCredentials(of: app, before: version)
     }
 
+    /// A missing key is made, unless something is sealed: then the missing one is lost or unreadable, and a
+    /// new one would hide that.
     private func sealingKeys() throws(CommandError) -> [SecretKey] {
+        let sealed = try obtain(table.allCredentials())
+        let isUsed = sealed.contains { !$0.status.isEmpty }
         do throws(KeyTrouble) {
-            return try keys(true)
+            return try keys(!isUsed)
         } catch {
             throw .refused(.credentialsLocked(error.sentence))
         }

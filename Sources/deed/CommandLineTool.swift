@@ -11,7 +11,8 @@ enum CommandLineTool {
             """, commands: commands)
 
     static let commands: [CommandSpec] =
-        [setupCommand, serveCommand, migrateCommand, statusCommand] + projectCommands + appCommands
+        [setupCommand, serveCommand, migrateCommand, statusCommand, doctorCommand] + projectCommands
+        + appCommands
         + keyCommands
         + catalogCommands + grantCommands + [adjustCommand, transferCommand] + blockCommands
         + orderCommands
@@ -20,7 +21,7 @@ enum CommandLineTool {
         + storeCommands
         + storeChangeCommands + webhookCommands + secretCommands + reconcileCommands + [
             submitCommand, verifyCommand, auditCommand, checkpointCommand, acceptLogCommand,
-        ]
+        ] + backupCommands
 
     static func run(_ arguments: [String]) -> Int32 {
         keepMemoryToOneself()

@@ -5,6 +5,7 @@ import Crypto
 import Evidence
 import Foundation
 import Glibc
+import JSON
 import Ledger
 import Service
 import Telemetry
@@ -56,6 +57,22 @@ extension Invocation {
         defer { database.leave() }
         try starting { () throws(StartError) in try database.prepareSchema(log: log) }
         try body(database)
+    }
+
+    /// Notes beside the log that an operator has done something now. A database that cannot be written to is
+    /// none whose operators need the note.
+    func note(done what: String, says: JSON = [:]) {
+        guard let database = try? database() else { return }
+        defer { database.leave() }
+        var view = OperatorsView(database.serviceConnection)
+        try? view.note(done: what, says: says.text)
+    }
+
+    /// The flags of this call that say where the installation is, for commands that are to be pasted.
+    var placeFlags: String {
+        ["database-url", "data-dir"].filter(isWritten).map {
+            " --\($0) \(shellWord((self[$0] ?? "").withoutPasswords))"
+        }.joined()
     }
 
     func clock(over database: Database, onlyReads: Bool) throws(CommandEnd) -> Clock {

@@ -291,6 +291,7 @@ struct Stage {
             admin("GET /v1/catalog"),
             admin("PUT /v1/catalog", [], #"{"products":[],"entitlements":{}}"#),
             admin("GET /v1/settings"),
+            admin("GET /v1/status"),
             admin("PATCH /v1/settings", [], #"{"transfer":"transfer"}"#),
             admin("PUT /v1/apps/{bundle}", [Payload.bundleID], "{}", elsewhere: 409),
             admin("DELETE /v1/apps/{bundle}", [Payload.bundleID], elsewhere: 404),

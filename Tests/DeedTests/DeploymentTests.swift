@@ -41,11 +41,14 @@ extension ProgramTests {
 
         @Test(
             "systemd finds nothing wrong with the units",
-            arguments: ["deed.service", "deed-reconcile.service", "deed-reconcile.timer"])
+            arguments: [
+                "deed.service", "deed-reconcile.service", "deed-reconcile.timer",
+                "deed-backup.service", "deed-backup.timer",
+            ])
         func units(name: String) throws {
             let folder = try ScratchFolder()
             // The program is where the test has it, and the timer's service stands beside it.
-            for unit in Set([name, "deed-reconcile.service"]) {
+            for unit in Set([name, "deed-reconcile.service", "deed-backup.service"]) {
                 let text = try text(unit).replacingOccurrences(
                     of: "/usr/local/bin/deed", with: "/bin/true")
                 try text.write(toFile: folder.file(unit), atomically: true, encoding: .utf8)
@@ -57,7 +60,7 @@ extension ProgramTests {
 
         @Test(
             "The units give a service few rights on the machine",
-            arguments: ["deed.service", "deed-reconcile.service"])
+            arguments: ["deed.service", "deed-reconcile.service", "deed-backup.service"])
         func exposure(name: String) throws {
             let path = DeploymentTests.folder.appending(path: name).path
             let (code, output) = try run("systemd-analyze", "security", "--offline=yes", path)
@@ -69,7 +72,10 @@ extension ProgramTests {
 
         @Test(
             "Pods have no Kubernetes token, a read-only image, and the policy's connections only",
-            arguments: ["kubernetes/statefulset.yaml", "kubernetes/reconcile.yaml"])
+            arguments: [
+                "kubernetes/statefulset.yaml", "kubernetes/reconcile.yaml",
+                "kubernetes/backup.yaml",
+            ])
         func pods(name: String) throws {
             let spec = try #require(try documents(name).first?["spec"])
             let pod = try #require((spec["jobTemplate"]?["spec"] ?? spec)["template"])
@@ -137,7 +143,7 @@ extension ProgramTests {
         @Test(
             "Both services find the installation's key and the seen log in one folder")
         func folders() throws {
-            for name in ["deed.service", "deed-reconcile.service"] {
+            for name in ["deed.service", "deed-reconcile.service", "deed-backup.service"] {
                 let lines = try text(name).split(separator: "\n")
                 #expect(lines.contains("StateDirectory=deed"), "\(name)")
                 #expect(lines.contains("Environment=DEED_DATA_DIR=/var/lib/deed"), "\(name)")
@@ -151,6 +157,7 @@ extension ProgramTests {
                 ["serve", "--listen", ":8080", "--operations-listen", ":9090"],
                 ["reconcile", "--repair", "--every-project", "--wait", "3600"],
                 ["reconcile", "--repair", "--every-project", "--wait", "3600", "--json"], ["serve"],
+                ["backup", "--out", "/var/lib/deed-backups", "--keep", "14"],
             ])
         func commands(arguments: [String]) throws {
             let finished = try Installation(url: "postgresql://nowhere").run(
@@ -168,10 +175,14 @@ extension ProgramTests {
             #expect(claims.map { $0["metadata"]?["name"]?.string } == ["data"])
             let volumes = service[0]["spec"]?["template"]?["spec"]?["volumes"]?.array ?? []
             #expect(volumes.map { $0["name"]?.string } == ["secret", "key"])
-            let job = try #require(try documents("kubernetes/reconcile.yaml").first)
-            #expect(job["kind"] == "CronJob")
-            #expect(job["spec"]?["concurrencyPolicy"] == "Forbid")
-            let pods = [service[0]["spec"], job["spec"]?["jobTemplate"]?["spec"]]
+            let jobs = try ["reconcile", "backup"].map {
+                try #require(try documents("kubernetes/\($0).yaml").first)
+            }
+            for job in jobs {
+                #expect(job["kind"] == "CronJob")
+                #expect(job["spec"]?["concurrencyPolicy"] == "Forbid")
+            }
+            let pods = [service[0]["spec"]] + jobs.map { $0["spec"]?["jobTemplate"]?["spec"] }
             let variables = pods.map {
                 $0?["template"]?["spec"]?["containers"]?.array?.first?["env"]?.array ?? []
             }
@@ -185,12 +196,16 @@ extension ProgramTests {
                 arguments == [
                     ["serve", "--listen", ":8080", "--operations-listen", ":9090"],
                     ["reconcile", "--repair", "--every-project", "--wait", "3600", "--json"],
+                    ["backup", "--out", "/var/backups/deed", "--keep", "14", "--json"],
                 ])
         }
 
         @Test(
             "A pod has the installation's keys where Deed looks for them, for their owner only",
-            arguments: ["kubernetes/statefulset.yaml", "kubernetes/reconcile.yaml"])
+            arguments: [
+                "kubernetes/statefulset.yaml", "kubernetes/reconcile.yaml",
+                "kubernetes/backup.yaml",
+            ])
         func keys(name: String) throws {
             let spec = try #require(try documents(name).first?["spec"])
             let pod = try #require((spec["jobTemplate"]?["spec"] ?? spec)["template"]?["spec"])

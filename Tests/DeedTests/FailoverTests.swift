@@ -17,7 +17,7 @@ extension ProgramTests {
         init() throws {
             pair = try PostgresPair()
             installation = try Installation(url: pair.url)
-            (service, key) = try installation.begin("--max-stale", "4")
+            (service, key) = try installation.begin("--max-stale-seconds", "4")
         }
 
         @Test(

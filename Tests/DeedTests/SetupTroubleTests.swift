@@ -83,14 +83,15 @@ extension ProgramTests {
             try FileManager.default.createDirectory(
                 atPath: installation.dataFolder, withIntermediateDirectories: true)
             let file = "\(installation.dataFolder)/environment"
-            try "# mine\nDEED_MAX_STALE=5\nDEED_LISTEN=\(address)\n".write(
+            try "# mine\nDEED_MAX_STALE_SECONDS=5\nDEED_LISTEN=\(address)\n".write(
                 toFile: file, atomically: false, encoding: .utf8)
             chmod(file, 0o640)
             let set = try installation.run("setup", "--yes", "--reconcile-at", "none")
             #expect(set.code == 0, "\(set.errors)")
             let text = try String(contentsOfFile: file, encoding: .utf8)
             #expect(
-                text.contains("\n# mine\nDEED_MAX_STALE=5\nDEED_LISTEN=\(address)\n"), "\(text)")
+                text.contains("\n# mine\nDEED_MAX_STALE_SECONDS=5\nDEED_LISTEN=\(address)\n"),
+                "\(text)")
             #expect(!text.contains("RECONCILE"))
             #expect(mode(of: file) == 0o640)
         }

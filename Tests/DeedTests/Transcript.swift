@@ -122,6 +122,8 @@ struct Names {
         // A worker may have tried meanwhile.
         (#"("tries":)[0-9]+"#, "$1{tries}"),
         (#"("next_try_at":)"[^"]+""#, #"$1"{soon}""#), (#"cli:[^" ]+"#, "cli:{login}"),
+        // The rest of the screen names this machine, and what happened when.
+        (#"("server":"ready"),"server_address".*"#, "$1,{screen}}"),
         // As many as there are.
         (#""(migration|needed)":[0-9]+"#, #""$1":{newest}"#),
     ]

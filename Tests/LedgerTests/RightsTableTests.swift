@@ -66,6 +66,8 @@ struct RightsTableTests {
         "webhook_attempts": ["rawde", "rawd", "-", "-"],
         "webhook_replays": ["rawde", "rawd", "-", "-"],
         "lost_ends": ["rawde", "rawd", "-", "-"],
+        "instances": ["rawde", "rawd", "-", "-"],
+        "last_done": ["rawde", "rawd", "-", "-"],
 
         // What other programs read. One row of balances is one row of a table.
         "balances": ["rawd", "r", "r", "-"],

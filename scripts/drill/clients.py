@@ -15,7 +15,7 @@ TIMEOUT = 15
 # How old an answer may be that says nothing of its age, and how much longer it may take to be made and read.
 UNSAID_AGE = 1.0
 SLACK = 2.0
-# How old one may be that says so: --max-stale, which the services leave at its default.
+# How old one may be that says so: --max-stale-seconds, which the services leave at its default.
 MAX_STALE = 60.0
 # When the rights of all evidence hold that is submitted here.
 DURING_PURCHASES = "2023-05-15T00:00:00.000Z"

@@ -6,7 +6,7 @@ measure_read() {
     local url few=10000 many=$many_readers round rate
     # Room for every answer, so that the number of customers is all that differs.
     stop_server
-    DEED_ANSWER_MEMORY=4096 start_server
+    DEED_ANSWER_MEMORY_MEGABYTES=4096 start_server
     url="http://127.0.0.1:$port"
     grant_readers
     baseline_sql "create table if not exists selected (id bigint primary key, payload text not null)"
@@ -52,7 +52,7 @@ measure_many() {
     local few=$1 many=$2 before known round key=$admin_key database=$DEED_DATABASE_URL
     stop_server
     loaded_database many "$many" 0 0
-    DEED_ANSWER_MEMORY=4096 start_server
+    DEED_ANSWER_MEMORY_MEGABYTES=4096 start_server
     url="http://127.0.0.1:$port"
     warm_answers 0 "$few"
     before=$(server_bytes)

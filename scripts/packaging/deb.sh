@@ -58,7 +58,7 @@ changelog() {
 # What only the service's package has: units, settings, and what happens when it is installed.
 lay_service() {
     local tree=$1 name
-    for name in deed.service deed-reconcile.service deed-reconcile.timer; do
+    for name in deed.service deed-{reconcile,backup}.{service,timer}; do
         mkdir -p "$tree/usr/lib/systemd/system"
         unit "$name" /usr/bin >"$tree/usr/lib/systemd/system/$name"
     done

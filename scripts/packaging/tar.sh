@@ -7,7 +7,7 @@ make_tar() {
     lay "$tree" deed-practice
     mkdir -p "$tree/lib/systemd/system"
     local one
-    for one in deed.service deed-reconcile.service deed-reconcile.timer; do cp "$root/deploy/$one" "$tree/lib/systemd/system/"; done
+    for one in deed.service deed-{reconcile,backup}.{service,timer}; do cp "$root/deploy/$one" "$tree/lib/systemd/system/"; done
     cp -r "$root/deploy/monitoring" "$root/deploy/proxies" "$tree/"
     license_text >"$tree/LICENSE"
     local key=''

@@ -6,7 +6,7 @@ package import Telemetry
 
 /// A reason why this instance cannot answer as it should.
 package struct Obstacle: Sendable {
-    let sentence: String
+    package let sentence: String
     /// Whether its answers to reads are right nevertheless.
     let allowsReads: Bool
 

@@ -92,5 +92,5 @@ extension Secrets {
 }
 
 extension Ledger: EventLog, Directory, StoreAccounts, GrantListing, Finding, CustomerReading,
-    IntakeQueue, EvidenceArchive, Leases, FeedLog
+    IntakeQueue, EvidenceArchive, Leases, FeedLog, NoteReading
 {}

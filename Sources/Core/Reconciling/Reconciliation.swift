@@ -144,6 +144,14 @@ package struct ReconciliationFinished: Hashable, Sendable {
         steps.reduce(0) { $0 + ($1.key.findsDrift ? $1.value.found : 0) }
     }
 
+    /// Why it is not sound, a sentence for each step.
+    package var reasons: [String] {
+        ReconcileStep.allCases.compactMap { step in
+            guard step.findsDrift, let counts = steps[step], counts.found > 0 else { return nil }
+            return "The step \(step.rawValue) found \(counts.found) and mended \(counts.mended)."
+        } + errors
+    }
+
     /// Whether nothing drifted and every step was done.
     package var isSound: Bool { drift == 0 && errors.isEmpty }
 }

@@ -15,6 +15,7 @@ final class UnreadStreams: Sendable {
     private struct Note {
         var logged: Int64
         var seen: Int64
+        var reason: String
     }
 
     private let log: Log
@@ -33,6 +34,16 @@ final class UnreadStreams: Sendable {
         }
     }
 
+    /// Which they are, the last seen first.
+    var list: [(stream: Stream, reason: String)] {
+        let time = monotonicMilliseconds()
+        return notes.withLock { notes in
+            notes.filter { time - $0.value.seen < UnreadStreams.memory }
+                .sorted { $0.value.seen > $1.value.seen }
+                .map { ($0.key, $0.value.reason) }
+        }
+    }
+
     func note(_ stream: Stream, _ fault: Fault) {
         guard case .unreadable(let what) = fault else { return }
         let time = monotonicMilliseconds()
@@ -42,7 +53,7 @@ final class UnreadStreams: Sendable {
                 return false
             }
             if notes.count >= UnreadStreams.limit { notes = [:] }
-            notes[stream] = Note(logged: time, seen: time)
+            notes[stream] = Note(logged: time, seen: time, reason: what.what)
             return true
         }
         if !isNews { return }

@@ -25,8 +25,14 @@ package struct SchemaDifference: Hashable, Sendable, CustomStringConvertible {
     /// The statement or command that resolves it, if there is one.
     private var remedy: String? {
         if object == "database" { return "deed migrate --service-login LOGIN" }
-        if aspect == "member of", let found { return "revoke \(found) from deed_service" }
-        guard let role = aspect.dropping("rights of ") else { return nil }
+        return statements.isEmpty ? nil : statements.joined(separator: "; ")
+    }
+
+    /// The statements that resolve it, for the schema's owner.
+    package var statements: [String] {
+        if object == "database" { return [] }
+        if aspect == "member of", let found { return ["revoke \(found) from deed_service"] }
+        guard let role = aspect.dropping("rights of ") else { return [] }
         let (should, may) = (rights(of: expected), rights(of: found))
         let statements = [
             may.subtracting(should).isEmpty
@@ -34,7 +40,7 @@ package struct SchemaDifference: Hashable, Sendable, CustomStringConvertible {
             should.subtracting(may).isEmpty
                 ? nil : "grant \(listed(should.subtracting(may))) to \(role)",
         ]
-        return statements.compactMap(\.self).joined(separator: "; ")
+        return statements.compactMap(\.self)
     }
 
     private func rights(of text: String?) -> Set<String> {

@@ -46,6 +46,7 @@ extension Submissions {
                 continue
             }
             guard let app else { throw .unknownApp(key.id) }
+            news.note(StoreApp(project: app.project, key: key))
             return try recording(proven, for: app.project)
         }
         let id = try queue(raw, heading, of: addressee(of: key).project)

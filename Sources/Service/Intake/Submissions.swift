@@ -7,6 +7,7 @@ package struct Submissions: Sendable {
 
     package let intake: Intake
     package let apps: AppRing
+    package let news = AppNews()
     /// Called for each recorded purchase of a product that the catalog does not know.
     private let noticeUnknown: @Sendable (ProjectID, ProductKey) -> Void
 
@@ -22,7 +23,9 @@ package struct Submissions: Sendable {
     /// Reports unknown products of which this command recorded a new transaction.
     func notice(_ outcome: Outcome, in project: ProjectID) {
         for item in outcome.items where item.result == .recorded {
-            if let product = item.newUnknownProduct { noticeUnknown(project, product) }
+            guard let product = item.newUnknownProduct else { continue }
+            noticeUnknown(project, product)
+            news.note(product, in: project)
         }
     }
 

@@ -55,7 +55,10 @@ extension Invocation {
         guard let kind = EvidenceKind.detect(bytes) else {
             throw .refused(
                 code: "unrecognized",
-                sentence: "\(file) does not look like evidence that a store signs.")
+                sentence: foreignKind(of: bytes).map {
+                    "\(file) is \($0), not evidence. \(evidenceKinds)"
+                }
+                    ?? "\(file) does not look like evidence that a store signs. \(evidenceKinds)")
         }
         return RawEvidence(kind, bytes)
     }

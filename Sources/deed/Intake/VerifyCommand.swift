@@ -19,11 +19,17 @@ let verifyCommand = CommandSpec(
     ],
     example: "deed verify receipt.bin --bundle-id com.example.game"
 ) { invocation throws(CommandEnd) in
+    let file = invocation.positional(0) ?? ""
     let examination = try invocation.examination()
     let report = VerifyReport(examination)
     invocation.show(report.json, text: report.text)
     if let refusal = examination.refusal {
-        throw .refused(code: refusal.code, sentence: refusal.description)
+        let foreign = refusal.check == .format ? try foreignKind(of: readEvidence(file)) : nil
+        throw .refused(
+            code: refusal.code,
+            sentence: foreign.map { "\(file) is \($0), not evidence. \(evidenceKinds)" }
+                ?? (examination.kind == nil
+                    ? "\(refusal.description) \(evidenceKinds)" : refusal.description))
     }
 }
 

@@ -55,7 +55,7 @@ let acceptLogCommand = CommandSpec(
 extension Database {
     /// Why the database is not used, by what this machine has seen of the log, and whether it has seen
     /// anything.
-    fileprivate func impediment() throws(CommandEnd) -> (Impediment?, isRemembered: Bool) {
+    func impediment() throws(CommandEnd) -> (Impediment?, isRemembered: Bool) {
         let ledger = Ledger(modestSettings(clock: systemClock), log: .silent, metrics: Metrics())
         defer { ledger.close() }
         do throws(Fault) {

@@ -51,6 +51,9 @@ let auditCommand = CommandSpec(
         }
         invocation.show(report.json, text: report.text)
         if let refusal = report.refusal { throw refusal }
+        if invocation.has("evidence"), invocation.has("projections"), sample == nil {
+            invocation.note(done: "audit")
+        }
         try report.keepMark(invocation, now: clock())
     }
 }
@@ -143,7 +146,7 @@ private struct AuditReport {
         guard invocation.has("since-mark") else { return }
         let mark = Checkpoint(madeAt: now, marks: marks)
         try replaceFile(
-            invocation.markFile, with: mark.text(try invocation.secretKey(making: true)))
+            invocation.markFile, with: mark.text(try invocation.signingKey()))
     }
 
     /// Why the command fails, if anything was found.
@@ -290,7 +293,7 @@ extension EvidenceAuditPort {
 }
 
 /// Asks the ledger's auditor; turns an error into the command's end.
-func attempt<Answer>(
+func attempt<Answer: ~Copyable>(
     _ body: () throws(LedgerError) -> Answer
 ) throws(CommandEnd) -> Answer {
     do throws(LedgerError) {

@@ -64,7 +64,7 @@ struct Checkpoint {
 }
 
 extension ShardMark {
-    fileprivate init?(_ json: JSON) {
+    init?(_ json: JSON) {
         guard let number = json["shard"]?.integer, (0..<Int64(Shard.count)).contains(number),
             let head = json["head"]?.integer, head >= 0,
             let chain = json["chain"]?.string.flatMap({ [UInt8](hex: $0) }), chain.count == 32
@@ -82,7 +82,7 @@ let checkpointCommand = CommandSpec(
     ] + Option.database,
     example: "deed checkpoint --out /mnt/elsewhere/deed-checkpoint.json"
 ) { invocation throws(CommandEnd) in
-    let key = try invocation.secretKey(making: true)
+    let key = try invocation.signingKey()
     try invocation.withAuditor { auditor, clock throws(CommandEnd) in
         let marks = try attempt { () throws(LedgerError) in try auditor.marks() }
         for shard in Shard.all {
@@ -104,6 +104,7 @@ let checkpointCommand = CommandSpec(
             return
         }
         try replaceFile(name, with: text)
+        invocation.note(done: "checkpoint")
         let events = marks.reduce(0) { $0 + $1.head }
         invocation.show(
             ["file": .string(name), "events": .integer(events)],

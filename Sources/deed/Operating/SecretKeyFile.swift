@@ -3,6 +3,7 @@ import Commands
 import Core
 import Crypto
 import Glibc
+import Ledger
 import Machine
 import PrivatePostgres
 
@@ -12,6 +13,8 @@ struct SecretKeyFile: Sendable {
     let path: String
     /// The folder to make with the first key, if it is Deed's own.
     var folder: String?
+    /// Who should own a new key that root makes; without it, the owner of the folder.
+    var owner: ServiceUser?
 
     /// The key that replaces it during a rotation.
     private var next: SecretKeyFile { SecretKeyFile(path: "\(path).next") }
@@ -53,6 +56,8 @@ struct SecretKeyFile: Sendable {
         if !lock.tryExclusive() { throw fault("another call rotates it now; wait for it") }
         defer { lock.release() }
         let current = try key(making: false)
+        var next = next
+        next.owner = owner(of: path) ?? owner
         let successor = try next.key(making: true)
         try reseal([successor, current] + (try predecessors()))
         let isKept = link(path, "\(path).old.\(current.name.hex)") == 0 || errno == EEXIST
@@ -66,7 +71,9 @@ struct SecretKeyFile: Sendable {
     func key(making: Bool) throws(CommandEnd) -> SecretKey {
         if let key = try read() { return key }
         if !making {
-            throw fault("it is missing; restore the file with which this was signed")
+            throw fault(
+                "it is missing; restore the file, or if it is lost for good, run: deed secret rotate --lost"
+            )
         }
         try make()
         guard let key = try read() else { throw fault("it disappeared as soon as it was made") }
@@ -77,6 +84,7 @@ struct SecretKeyFile: Sendable {
     private func read() throws(CommandEnd) -> SecretKey? {
         let descriptor = open(path, O_RDONLY | O_CLOEXEC)
         if descriptor < 0, errno == ENOENT { return nil }
+        if descriptor < 0, errno == EACCES { throw unreadable(by: ServiceUser(id: geteuid())) }
         if descriptor < 0 { throw fault(String(cString: strerror(errno))) }
         defer { close(descriptor) }
         var status = stat()
@@ -101,9 +109,20 @@ struct SecretKeyFile: Sendable {
     /// missed only with the first credentials to open.
     func check(readableFor user: ServiceUser) throws(CommandEnd) {
         if access(path, R_OK) == 0 || errno != EACCES { return }
-        throw fault(
-            "\(user.name), who serves for root, may not read it; run: chown \(user.name) \(path); "
+        throw unreadable(by: user)
+    }
+
+    private func unreadable(by user: ServiceUser?) -> CommandEnd {
+        let name = user?.name ?? "the user \(geteuid())"
+        return fault(
+            "it is unreadable by \(name); as root, run: chown \(user?.name ?? String(geteuid())) \(path); "
                 + "and let that user enter its folder")
+    }
+
+    /// The owner of a file; `nil` if there is no such file, or root owns it.
+    private func owner(of path: String) -> ServiceUser? {
+        var found = stat()
+        return stat(path, &found) == 0 && found.st_uid != 0 ? ServiceUser(id: found.st_uid) : nil
     }
 
     /// Makes the complete file in one step, so that two processes that make it get the same one.
@@ -112,7 +131,11 @@ struct SecretKeyFile: Sendable {
         let draft = "\(path).\(randomBytes(8).hex)"
         let descriptor = open(draft, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
         if descriptor < 0 { throw fault(String(cString: strerror(errno))) }
-        giveToOwner(of: path, descriptor)
+        if let owner, getuid() == 0 {
+            fchown(descriptor, owner.id, owner.group)
+        } else {
+            giveToOwner(of: path, descriptor)
+        }
         defer { unlink(draft) }
         let text = Array((randomBytes(SecretKey.byteCount).hex + "\n").utf8)
         let isWritten = write(descriptor, text, text.count) == text.count && fsync(descriptor) == 0
@@ -140,6 +163,15 @@ extension Invocation {
         try secretKeyFile.key(making: making)
     }
 
+    /// The key to sign with. A missing one is made, unless something is sealed with it: then it is lost.
+    func signingKey() throws(CommandEnd) -> SecretKey {
+        if fileExists(secretKeyFile.path) { return try secretKey(making: false) }
+        let database = try database()
+        defer { database.leave() }
+        var view = OperatorsView(database.serviceConnection)
+        return try secretKey(making: !((try? view.hasSealed()) ?? false))
+    }
+
     /// The installation's key and its predecessors, for checking signatures.
     func secretKeys() throws(CommandEnd) -> [SecretKey] {
         try secretKeyFile.keys(making: false)
@@ -147,8 +179,9 @@ extension Invocation {
 
     var secretKeyFile: SecretKeyFile {
         let folder = Settings(self).dataFolder
-        return self["secret-key-file"].map { SecretKeyFile(path: $0) }
-            ?? SecretKeyFile(path: "\(folder)/secret.key", folder: folder)
+        return self["secret-key-file"].map {
+            SecretKeyFile(path: $0, owner: DataFolder.user(of: folder))
+        } ?? SecretKeyFile(path: "\(folder)/secret.key", folder: folder)
     }
 }
 

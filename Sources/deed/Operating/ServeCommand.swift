@@ -14,6 +14,9 @@ extension Option {
         fallback: "127.0.0.1:8080")
     static let tlsCertificate = setting(
         "tls-certificate", "FILE", "certificate and chain in PEM, to speak HTTPS")
+    static let tlsKey = setting("tls-key", "FILE", "the certificate's key in PEM")
+    static let connections = setting(
+        "connections", "COUNT", "connections at the same time", fallback: "4096")
     static let serveTestClock = switchSetting(
         "test-clock",
         "follow a clock that PUT /v1/test/clock moves; the database then keeps it for good")
@@ -24,21 +27,19 @@ let serveCommand = CommandSpec(
     options: [
         .listen,
         .tlsCertificate,
-        .setting("tls-key", "FILE", "the certificate's key in PEM"),
-        .setting("connections", "COUNT", "connections at the same time", fallback: "4096"),
+        .tlsKey, .connections,
         .setting(
             "connections-per-address", "COUNT", "connections of one address", fallback: "1024"),
         .setting(
             "trusted-proxies", "LIST", "proxies that speak for clients, such as 10.0.0.0/8,::1"),
+        .operationsListen,
         .setting(
-            "operations-listen", "ADDRESS",
-            "answer /readyz and /metrics at this address only"),
+            "answer-memory-megabytes", "COUNT", "memory for answers about recently read customers",
+            fallback: "256", formerly: "answer-memory"),
         .setting(
-            "answer-memory", "MEGABYTES", "memory for answers about recently read customers",
-            fallback: "256"),
-        .setting(
-            "max-stale", "SECONDS", "how old an answer may be while the database is unreachable",
-            fallback: "60"),
+            "max-stale-seconds", "COUNT",
+            "how old an answer may be while the database is unreachable",
+            fallback: "60", formerly: "max-stale"),
         .setting(
             "reconcile-at", "TIME",
             "the time in UTC, as in 03:00, when every project is reconciled daily; without it, never"
@@ -52,10 +53,12 @@ let serveCommand = CommandSpec(
     ],
     example: "deed serve --listen 127.0.0.1:8080"
 ) { invocation throws(CommandEnd) in
-    StopSignal.install()
+    let hasTLS = invocation["tls-certificate"] != nil
+    StopSignal.install(countsHangups: hasTLS)
     let log = standardErrorLog
     var settings = try ServiceSettings(invocation)
     settings.fitDescriptors(log: log)
+    settings.hangups = { StopSignal.hangups }
     let roots = try invocation.extraRoots()
     log.tellExtraRoots(roots)
     let webhooks = try invocation.webhookSettings()

@@ -30,12 +30,13 @@ extension ServiceSettings {
     /// The server's and the ledger's settings from the flags, read before anything is started.
     init(_ invocation: Invocation) throws(CommandEnd) {
         self.init()
+        version = Build.version
         server = try ServerSettings(invocation)
         operations = try ServerSettings(operationsOf: invocation)
-        if let megabytes = try invocation.integer("answer-memory", in: 1...1_000_000) {
+        if let megabytes = try invocation.integer("answer-memory-megabytes", in: 1...1_000_000) {
             answerBytes = megabytes << 20
         }
-        if let seconds = try invocation.integer("max-stale", in: 0...86_400) {
+        if let seconds = try invocation.integer("max-stale-seconds", in: 0...86_400) {
             staleMilliseconds = Int64(seconds) * 1000
         }
         if let time = invocation["reconcile-at"], !reconcile(at: time) {

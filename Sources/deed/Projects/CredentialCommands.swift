@@ -30,9 +30,15 @@ let secretCommands = [rotateSecretCommand]
 private let rotateSecretCommand = CommandSpec(
     path: ["secret", "rotate"],
     summary: "Replaces the installation's key with a new one.",
-    options: [.secretKeyFile] + Option.database,
+    options: [
+        .flag(
+            "lost", "make one instead of a key that is lost for good: credentials must be set again"
+        ),
+        .secretKeyFile,
+    ] + Option.database,
     example: "deed secret rotate"
 ) { invocation throws(CommandEnd) in
+    if invocation.has("lost") { return try invocation.replaceLostKey() }
     try invocation.withLive { live throws(CommandEnd) in
         var (count, webhooks) = (0, 0)
         let file = invocation.secretKeyFile
@@ -54,6 +60,28 @@ private let rotateSecretCommand = CommandSpec(
 }
 
 extension Invocation {
+    /// Makes a key where none is.
+    fileprivate func replaceLostKey() throws(CommandEnd) {
+        let file = secretKeyFile
+        if fileExists(file.path) {
+            throw .refused(
+                code: "key_there",
+                sentence: "\(file.path) is there; to replace it, leave --lost out.")
+        }
+        try withLive { live throws(CommandEnd) in
+            _ = try file.key(making: true)
+            let locked =
+                try ask(live.store.vault.lockedApps()).map(\.key.id.text)
+                + ask(live.webhooks.vault.locked()).map(\.id.text)
+            let names = locked.isEmpty ? "none" : locked.joined(separator: ", ")
+            show(
+                ["file": .string(file.path), "locked": .array(locked.map(JSON.string))],
+                text:
+                    "A new key is in \(file.path). Apps and webhooks that need new secrets, as deed doctor says: "
+                    + names)
+        }
+    }
+
     /// A flag that is left out changes nothing.
     func credentialsChange(of store: Store) throws(CommandEnd) -> CredentialsChange {
         let members = storeProfiles.filter { $0.store == store }.flatMap(\.credentials)

@@ -10,10 +10,10 @@ extension Setup {
         let first =
             SetupService(place) == nil ? "\(program) serve &" : "\(program) status"
         let key =
-            answers.keysFolder.map { "$(cat \(quoted("\($0)/reader")))" }
+            answers.keysFolder.map { "$(cat \(shellWord("\($0)/reader")))" }
             ?? "$(\(program) key create --role reader | head -n 1)"
         return [
-            "set -a; . \(quoted(place.settings.path)); set +a; \(first)",
+            "set -a; . \(shellWord(place.settings.path)); set +a; \(first)",
             "\(program) grant --customer player-1 --entitlement pro --for P30D"
                 + " --reason 'first steps' --idempotency-key first-steps",
             "curl -fsS --retry 30 --retry-delay 1 --retry-connrefused -H \"Authorization: Bearer \(key)\""
@@ -22,9 +22,12 @@ extension Setup {
     }
 
     var ending: String {
-        "Deed is set up. Three commands to paste, which serve, grant and read:\n\n"
+        "Deed is set up. deed doctor says: \(verdict)\nThree commands to paste, which serve, grant and read:\n\n"
             + commands.map { "    \($0)" }.joined(separator: "\n")
     }
+
+    /// What the doctor says of it now.
+    private var verdict: String { Verdict(HealthCheck.all, Patient(invocation)).sentence }
 
     func json(of plan: [SetupStep], isDone: Bool) -> JSON {
         let steps = plan.map { step -> JSON in
@@ -38,6 +41,7 @@ extension Setup {
             "data": .string(place.dataFolder), "project": .string(answers.project.text),
             "url": .string(url), "keys": .optional(answers.keysFolder),
             "commands": .array(commands.map(JSON.string)),
+            "verdict": isDone ? .string(verdict) : .null,
         ]
     }
 
@@ -59,12 +63,12 @@ extension Setup {
         let folders = (ProcessInfo.processInfo.environment["PATH"] ?? "").split(separator: ":")
         let first = folders.map { "\($0)/deed" }.first(where: fileExists)
         let found = first.map { URL(fileURLWithPath: $0).resolvingSymlinksInPath().path }
-        return found == own ? "deed" : quoted(own)
+        return found == own ? "deed" : shellWord(own)
     }
 }
 
 /// The text quoted as one word for a shell.
-private func quoted(_ text: String) -> String {
+func shellWord(_ text: String) -> String {
     let isPlain = text.allSatisfy {
         $0.isASCII && ($0.isLetter || $0.isNumber || "/._-+,@".contains($0))
     }

@@ -1,0 +1,50 @@
+package import Core
+package import JSON
+package import Ledger
+import Threading
+
+extension Job {
+    /// Shows other processes that this instance lives and what it says of itself, and notes its news.
+    package static func signOfLife(
+        of instance: String, _ ledger: Ledger, news: @escaping @Sendable () -> [String],
+        says: @escaping @Sendable () -> JSON?
+    ) -> Job {
+        let begin = monotonicMilliseconds()
+        return Job("sign_of_life", .everywhere(milliseconds: 5000), urgency: .patient) {
+            _ throws(Fault) in
+            guard let says = says() else { return .asScheduled }
+            do throws(Fault) {
+                try ledger.noteInstance(
+                    instance, startedAgo: monotonicMilliseconds() - begin, says: says.text)
+                for name in news() { try ledger.note(done: name, says: "{}") }
+            } catch {
+                // Without a usable database, the absence of signs says it, and the instance is not ready.
+                if ledger.impediments.isEmpty, !error.isOfWholeDatabase { throw error }
+            }
+            return .asScheduled
+        }
+    }
+
+    /// Notes once a day how large the database is, so that its growth can be told.
+    package static func samplingStorage(
+        _ ledger: Ledger, now: @escaping @Sendable () -> Instant
+    ) -> Job {
+        Job("storage", .everywhere(milliseconds: 3_600_000), urgency: .patient) {
+            _ throws(Fault) in
+            let last = try ledger.lastDone(storageName)
+            if let last, last.ago < shortestSample { return .asScheduled }
+            let kept = last.flatMap { try? JSON.read($0.says) }?["samples"]?.array ?? []
+            let sample: JSON = [
+                "at": .integer(now().milliseconds), "bytes": .integer(try ledger.storageBytes()),
+            ]
+            let samples = kept.suffix(sampleLimit - 1) + [sample]
+            try ledger.note(
+                done: storageName, says: (["samples": .array(Array(samples))] as JSON).text)
+            return .asScheduled
+        }
+    }
+}
+
+private let storageName = "storage"
+private let shortestSample: Int64 = 86_400_000
+private let sampleLimit = 14

@@ -1,0 +1,88 @@
+import Core
+package import Postgres
+import SQL
+
+/// The log as of one moment, which a dump can share while it is open.
+package struct LogSnapshot: ~Copyable {
+    /// The snapshot ends with this transaction.
+    private let connection: Connection
+    /// The name for `pg_dump --snapshot`.
+    package let name: String
+    package let marks: [ShardMark]
+    package let migration: Int64
+    /// Statements that make the roles with rights in the schema.
+    package let roles: [String]
+    package let undumpable: [String]
+    package let bytes: Int64
+
+    /// With the login's own rights.
+    package init(_ settings: ConnectionSettings) throws(LedgerError) {
+        var settings = settings
+        settings.statementTimeoutMilliseconds = 0
+        let schema = settings.schema
+        var opened = try Self.open(settings)
+        let migration = try opened.releasedMigrations().last?.number ?? 0
+        var (name, marks, roles, undumpable) = ("", [ShardMark](), [String](), [String]())
+        var bytes: Int64 = 0
+        try opened.read([Statement.listUndumpable(.text(schema))]) { _, rows in
+            undumpable = (0..<rows.count).map { rows.text($0, 0) }
+        }
+        if migration == Schema.needed, undumpable.isEmpty {
+            try opened.execute([Statement.beginSnapshot()])
+            try opened.read([Statement.exportSnapshot()]) { _, rows in name = rows.text(0, 0) }
+            marks = try opened.shardMarks()
+            try opened.read([Statement.listDumpRoles(.text(schema))]) { _, rows in
+                roles = (0..<rows.count).map { rows.text($0, 2) }
+            }
+            try opened.read([Statement.measureStorage()]) { _, rows in bytes = rows.int8(0, 0) }
+        }
+        (self.name, self.marks, self.roles, self.undumpable) = (name, marks, roles, undumpable)
+        (self.migration, self.bytes) = (migration, bytes)
+        connection = opened
+    }
+
+    private static func open(_ settings: ConnectionSettings) throws(LedgerError) -> Connection {
+        do throws(PostgresError) {
+            return try Connection.open(settings)
+        } catch {
+            throw .postgres(error)
+        }
+    }
+}
+
+/// Where a dump is to be restored.
+package struct RestoreTarget: Sendable {
+    package let hasSchema: Bool
+    package let mayCreate: Bool
+    package let mayCreateRoles: Bool
+    package let hasServiceRole: Bool
+    package let version: Int64
+    package let encoding: String
+    package let login: String
+
+    package static func of(_ settings: ConnectionSettings) throws(LedgerError) -> RestoreTarget? {
+        var link = Link(settings)
+        let call = Statement.examineTarget(.text(settings.schema))
+        return try link.settled { connection throws(LedgerError) in
+            var found: RestoreTarget?
+            try connection.read([call]) { _, rows in
+                found = RestoreTarget(
+                    hasSchema: rows.bool(0, 0), mayCreate: rows.bool(0, 1),
+                    mayCreateRoles: rows.bool(0, 2), hasServiceRole: rows.bool(0, 3),
+                    version: rows.int8(0, 4), encoding: rows.text(0, 5), login: rows.text(0, 6))
+            }
+            return found
+        }
+    }
+}
+
+extension OperatorsView {
+    /// Whether anything is sealed under the installation's key.
+    package mutating func hasSealed() throws(LedgerError) -> Bool {
+        try link.settled { connection throws(LedgerError) in
+            var found = false
+            try connection.read([Statement.hasSealed()]) { _, rows in found = rows.bool(0, 0) }
+            return found
+        }
+    }
+}

@@ -1,0 +1,158 @@
+package import Core
+package import Postgres
+import SQL
+
+/// An instance as its row beside the log shows it.
+package struct SeenInstance: Sendable {
+    package let name: String
+    /// How many milliseconds ago, by PostgreSQL's clock.
+    package let startedAgo: Int64
+    package let seenAgo: Int64
+    /// JSON that the instance wrote.
+    package let says: String
+}
+
+/// When an operator's work was last done, and what it said in JSON.
+package struct LastDone: Sendable {
+    package let what: String
+    package let doneAt: Instant
+    package let ago: Int64
+    package let says: String
+
+    fileprivate init(_ rows: borrowing Rows, _ row: Int) {
+        what = rows.text(row, 0)
+        doneAt = Instant(milliseconds: rows.int8(row, 1))
+        ago = rows.int8(row, 2)
+        says = rows.text(row, 3)
+    }
+}
+
+/// What operators are shown about a database and those who serve it.
+extension Ledger {
+    /// Shows other processes that an instance lives. Does not wait for standbys: a lost row is written again.
+    package func noteInstance(
+        _ name: String, startedAgo: Int64, says: String
+    ) throws(Fault) {
+        try sendBeside(Statement.noteInstance(.text(name), .int8(startedAgo), .text(says)))
+    }
+
+    package func forgetInstance(_ name: String) throws(Fault) {
+        try sendBeside(Statement.forgetInstance(.text(name)))
+    }
+
+    /// Notes that something was done now.
+    package func note(done what: String, says: String) throws(Fault) {
+        try sendBeside(Statement.noteDone(.text(what), .text(says)))
+    }
+
+    /// What an operator's work last said; `nil` if it was never done.
+    package func lastDone(_ what: String) throws(Fault) -> LastDone? {
+        try allDone().first { $0.what == what }
+    }
+
+    package func allDone() throws(Fault) -> [LastDone] {
+        try list(Statement.listDone(), over: watching) { rows, row in LastDone(rows, row) }
+    }
+
+    package func noteNames() throws(Fault) -> Set<String> { Set(try allDone().map(\.what)) }
+
+    package func storageBytes() throws(Fault) -> Int64 {
+        try list(Statement.measureStorage(), over: watching) { rows, row in rows.int8(row, 0) }
+            .first ?? 0
+    }
+
+    private func sendBeside(_ call: Call) throws(Fault) {
+        try faulting { () throws(LedgerError) in
+            try watching.settled { connection throws(LedgerError) in
+                try connection.execute([
+                    Statement.begin(), ConnectionSettings.losableTransaction(), call,
+                    Statement.commit(),
+                ])
+            }
+        }
+    }
+
+    /// The streams that this process lately failed to read.
+    package var unreadStreams: [(stream: Stream, reason: String)] { unread.list }
+}
+
+/// What is read and written without a service.
+package struct OperatorsView: ~Copyable {
+    var link: Link
+
+    package init(_ settings: ConnectionSettings) { link = Link(settings) }
+
+    package mutating func instances() throws(LedgerError) -> [SeenInstance] {
+        try link.settled { connection throws(LedgerError) in
+            var found: [SeenInstance] = []
+            try connection.read([Statement.listInstances()]) { _, rows in
+                for row in 0..<rows.count {
+                    found.append(
+                        SeenInstance(
+                            name: rows.text(row, 0), startedAgo: rows.int8(row, 1),
+                            seenAgo: rows.int8(row, 2), says: rows.text(row, 3)))
+                }
+            }
+            return found
+        }
+    }
+
+    package mutating func done() throws(LedgerError) -> [LastDone] {
+        try link.settled { connection throws(LedgerError) in
+            var found: [LastDone] = []
+            try connection.read([Statement.listDone()]) { _, rows in
+                for row in 0..<rows.count {
+                    found.append(LastDone(rows, row))
+                }
+            }
+            return found
+        }
+    }
+
+    /// When each shared job last ran, by Deed's clock.
+    package mutating func jobs() throws(LedgerError) -> [(name: String, ranAt: Instant)] {
+        try link.settled { connection throws(LedgerError) in
+            var found: [(name: String, ranAt: Instant)] = []
+            try connection.read([Statement.listLeases()]) { _, rows in
+                for row in 0..<rows.count {
+                    found.append((rows.text(row, 0), Instant(milliseconds: rows.int8(row, 1))))
+                }
+            }
+            return found
+        }
+    }
+
+    /// The database's bytes, and the folder of its server if this login may know it.
+    package mutating func storage() throws(LedgerError) -> (bytes: Int64, folder: String?) {
+        try link.settled { connection throws(LedgerError) in
+            var found: (bytes: Int64, folder: String?) = (0, nil)
+            try connection.read([Statement.measureStorage()]) { _, rows in
+                found = (rows.int8(0, 0), rows.optionalText(0, 1))
+            }
+            return found
+        }
+    }
+
+    /// Which calls to stores used up their budget, or rest at the store's request, for how many milliseconds.
+    package mutating func budgets(
+        at now: Instant
+    ) throws(LedgerError) -> [(place: String, usedFor: Int64, restsFor: Int64)] {
+        try link.settled { connection throws(LedgerError) in
+            var found: [(place: String, usedFor: Int64, restsFor: Int64)] = []
+            let call = Statement.countBudgets(.int8(now.milliseconds * 1000))
+            try connection.read([call]) { _, rows in
+                for row in 0..<rows.count {
+                    let place = (0..<5).map { rows.text(row, $0) }.joined(separator: " ")
+                    found.append((place, rows.int8(row, 5), rows.int8(row, 6)))
+                }
+            }
+            return found
+        }
+    }
+
+    package mutating func note(done what: String, says: String) throws(LedgerError) {
+        try link.settled { connection throws(LedgerError) in
+            try connection.execute([Statement.noteDone(.text(what), .text(says))])
+        }
+    }
+}

@@ -1,0 +1,67 @@
+package import Core
+package import Postgres
+import SQL
+
+/// What a set-up depends on of a PostgreSQL server, of a login and of a database.
+package struct ServerExamination: Sendable {
+    /// As in 150004.
+    package let version: Int64
+    package let syncs: Bool
+    package let writesFullPages: Bool
+    package let vacuums: Bool
+    package let encoding: String
+    package let isReadOnlyByDefault: Bool
+    package let isStandby: Bool
+    package let connections: Int64
+    package let hasChecksums: Bool
+    package let login: String
+    package let database: String
+    package let isSuperuser: Bool
+    package let hasServiceRole: Bool
+    package let mayServe: Bool
+    /// Whether the login may act as the schema's owner.
+    package let ownsSchema: Bool
+    package let hasSchema: Bool
+    package let clock: Instant
+    /// How many transactions ago the oldest database was frozen.
+    package let transactionAge: Int64
+    /// How many sessions the login and the database may have; negative without a limit.
+    package let loginLimit: Int64
+    package let databaseLimit: Int64
+
+    /// With the login's own rights: the database may have no schema yet.
+    package static func of(
+        _ settings: ConnectionSettings
+    ) throws(LedgerError) -> ServerExamination? {
+        var link = Link(settings)
+        return try link.settled { connection throws(LedgerError) in
+            var found: ServerExamination?
+            let call = Statement.examineServer(.text(settings.schema))
+            try connection.read([call]) { _, rows in found = ServerExamination(rows) }
+            return found
+        }
+    }
+
+    private init(_ rows: borrowing Rows) {
+        version = rows.int8(0, 0)
+        syncs = rows.bool(0, 1)
+        writesFullPages = rows.bool(0, 2)
+        vacuums = rows.bool(0, 3)
+        encoding = rows.text(0, 4)
+        isReadOnlyByDefault = rows.bool(0, 5)
+        isStandby = rows.bool(0, 6)
+        connections = rows.int8(0, 7)
+        hasChecksums = rows.bool(0, 8)
+        login = rows.text(0, 9)
+        database = rows.text(0, 10)
+        isSuperuser = rows.bool(0, 11)
+        hasServiceRole = rows.bool(0, 12)
+        mayServe = rows.bool(0, 13)
+        ownsSchema = rows.bool(0, 14)
+        hasSchema = rows.bool(0, 15)
+        clock = Instant(milliseconds: rows.int8(0, 16))
+        transactionAge = rows.int8(0, 17)
+        loginLimit = rows.int8(0, 18)
+        databaseLimit = rows.int8(0, 19)
+    }
+}

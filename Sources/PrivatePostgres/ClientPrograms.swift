@@ -1,0 +1,37 @@
+import Foundation
+import Glibc
+
+/// PostgreSQL's programs that dump and restore: as new as a server, or newer.
+package struct ClientPrograms: Sendable {
+    package let folder: String
+    package let version: Int
+
+    /// The oldest that is new enough for a server of that major version: its dumps fit most servers.
+    package static func find(
+        forServer version: Int, in folders: [String] = Programs.usualFolders
+    ) throws(PrivatePostgresError) -> ClientPrograms {
+        var seen = Set<String>()
+        let all = folders.filter { seen.insert($0).inserted }.compactMap(ClientPrograms.init(in:))
+            .sorted { $0.version < $1.version }
+        if let found = all.first(where: { $0.version >= version }) { return found }
+        throw .noClient(needed: version, found: all.last?.version)
+    }
+
+    private init?(in folder: String) {
+        for program in ["pg_dump", "pg_restore", "psql"]
+        where access("\(folder)/\(program)", X_OK) != 0 { return nil }
+        let answer = runProgram(["\(folder)/pg_dump", "--version"])
+        // "pg_dump (PostgreSQL) 15.18 (Debian ...)"
+        guard answer.status == 0,
+            let number = answer.output.split(separator: " ").dropFirst(2).first,
+            let major = number.split(separator: ".").first.flatMap({ Int($0) })
+        else { return nil }
+        self.folder = folder
+        version = major
+    }
+
+    /// Runs one of them to its end. A password comes in `PGPASSWORD`: arguments are public.
+    package func run(_ program: String, _ arguments: [String]) -> (status: Int32, output: String) {
+        runProgram(["\(folder)/\(program)"] + arguments)
+    }
+}

@@ -1,0 +1,33 @@
+package import Core
+import Synchronization
+
+/// Of which apps proven notifications came, and which unknown products were bought, since the last question.
+package final class AppNews: Sendable {
+    /// How many of each are remembered between two questions.
+    private static let limit = 1000
+
+    package struct Noted: Sendable {
+        package var apps: Set<StoreApp> = []
+        package var products: [ProjectID: Set<ProductKey>] = [:]
+    }
+    private let noted = Mutex(Noted())
+
+    func note(_ app: StoreApp) {
+        noted.withLock { if $0.apps.count < AppNews.limit { $0.apps.insert(app) } }
+    }
+
+    func note(_ product: ProductKey, in project: ProjectID) {
+        noted.withLock {
+            if $0.products[project, default: []].count < AppNews.limit {
+                $0.products[project, default: []].insert(product)
+            }
+        }
+    }
+
+    package func take() -> Noted {
+        noted.withLock { noted in
+            defer { noted = Noted() }
+            return noted
+        }
+    }
+}

@@ -1,0 +1,145 @@
+import Assembly
+import Commands
+import Core
+import Foundation
+import Glibc
+import JSON
+import Ledger
+import Postgres
+import PrivatePostgres
+
+/// Longer names come first, because the first match is taken.
+let backupCommands = [checkBackupCommand, backupCommand, restoreCommand]
+
+private let backupCommand = CommandSpec(
+    path: ["backup"],
+    summary: "Writes everything that Deed knows into a folder, while services go on.",
+    options: [
+        .value(
+            "out", "FOLDER", "where backups lie, each in a folder of its own", isRequired: true),
+        .value("keep", "COUNT", "remove the oldest beyond this many whole backups"),
+        .backupJobs, .secretKeyFile,
+    ] + Option.database,
+    onlyReads: true, example: "deed backup --out /var/backups/deed --keep 14"
+) { invocation throws(CommandEnd) in
+    let keep = try invocation.integer("keep", in: 1...10_000)
+    let jobs = try invocation.integer("jobs", in: 1...64) ?? 2
+    let place = try BackupPlace(making: invocation["out"] ?? "")
+    let lock = try place.lock()
+    defer { withExtendedLifetime(lock) {} }
+    let backup = try invocation.makeBackup(in: place, jobs: jobs)
+    let removed = try keep.map { count throws(CommandEnd) in try place.keep(count) } ?? 0
+    invocation.note(done: "backup", says: ["folder": .string(backup.folder)])
+    invocation.show(
+        [
+            "folder": .string(backup.folder), "events": .integer(backup.manifest.events),
+            "bytes": .integer(backup.manifest.bytes), "removed": .integer(removed),
+        ],
+        text: "\(backup.folder) holds the log up to its \(backup.manifest.events) events "
+            + "(\(bytesText(backup.manifest.bytes))).\n"
+            + "The installation's key is not in it: keep \(invocation.secretKeyFile.path) elsewhere.\n"
+            + "Try it with: deed backup check \(shellWord(backup.folder))")
+}
+
+extension Option {
+    static let backupJobs = value(
+        "jobs", "COUNT", "tables that are read or written at the same time, up to 64 (2)")
+}
+
+extension Invocation {
+    fileprivate func makeBackup(
+        in place: BackupPlace, jobs: Int
+    ) throws(CommandEnd) -> (folder: String, manifest: Manifest) {
+        let database = try database()
+        defer { database.leave() }
+        let server = try attempt { () throws(LedgerError) in
+            try ServerExamination.of(database.connection(role: nil))
+        }
+        let postgres = (server?.version ?? 0) / 10_000
+        let programs = try clientPrograms(forServer: postgres)
+        let snapshot = try attempt { () throws(LedgerError) in
+            try LogSnapshot(database.connection(role: nil))
+        }
+        if let error = LedgerError(migrationFound: snapshot.migration) {
+            throw .refused(code: "schema_not_current", sentence: error.description)
+        }
+        if !snapshot.undumpable.isEmpty {
+            throw .refused(
+                code: "login_not_allowed",
+                sentence: "The login \(server?.login ?? "") may not read "
+                    + "\(snapshot.undumpable.prefix(3).joined(separator: ", ")): give --database-url the "
+                    + "login of the schema's owner, as for deed migrate.")
+        }
+        try requireRoom(snapshot.bytes / 4, in: place.path)
+        let key = try signingKey()
+        let now = systemClock()
+        let draft = try place.begin()
+        let source = Source(database.connection(role: nil).url)
+        showProgress("dumping \(bytesText(snapshot.bytes))")
+        let dumped = source.run(
+            programs, "pg_dump",
+            [
+                "--format=directory", "--jobs=\(jobs)", "--schema=deed", "--no-password",
+                "--snapshot=\(snapshot.name)", "--exclude-table-data=deed.instances",
+                "--file=\(draft)/dump",
+            ])
+        if dumped.status != 0 { throw .fault("pg_dump failed. It says: \(dumped.output)") }
+        try replaceFile(
+            "\(draft)/roles.sql", with: snapshot.roles.map { "\($0);\n" }.joined())
+        try replaceFile(
+            "\(draft)/checkpoint.json",
+            with: Checkpoint(madeAt: now, marks: snapshot.marks).text(key))
+        let whole = Manifest(
+            at: now, program: Build.version, postgres: postgres, migration: snapshot.migration,
+            marks: snapshot.marks, files: try Manifest.files(in: draft))
+        try replaceFile("\(draft)/\(Manifest.name)", with: whole.text(key))
+        syncFiles(in: draft)
+        return (try place.finish(draft, at: now), whole)
+    }
+
+    func clientPrograms(forServer version: Int64) throws(CommandEnd) -> ClientPrograms {
+        do throws(PrivatePostgresError) {
+            return try ClientPrograms.find(forServer: Int(version))
+        } catch {
+            throw .fault(error.description)
+        }
+    }
+}
+
+/// Throws unless so much is free there.
+func requireRoom(_ bytes: Int64, in folder: String) throws(CommandEnd) {
+    var found = statvfs()
+    guard statvfs(folder, &found) == 0 else { return }
+    let free = Int64(clamping: UInt64(found.f_bavail) * UInt64(found.f_frsize))
+    if free >= bytes { return }
+    throw .refused(
+        code: "too_little_room",
+        sentence:
+            "\(bytesText(free)) are free in \(folder), and about \(bytesText(bytes)) are needed.")
+}
+
+/// A database as PostgreSQL's programs are told of it: a password stays out of their arguments.
+struct Source {
+    private let url: String
+
+    init(_ url: String) {
+        let bytes = Array(url.utf8)
+        // In front of the host only: elsewhere an empty password would count as one.
+        guard let range = passwordRanges(in: bytes).first, range.upperBound < bytes.count,
+            bytes[range.upperBound] == UInt8(ascii: "@")
+        else {
+            self.url = url
+            return
+        }
+        let password = String(decoding: bytes[range], as: UTF8.self)
+        setenv("PGPASSWORD", password.removingPercentEncoding ?? password, 1)
+        let rest = bytes[..<(range.lowerBound - 1)] + bytes[range.upperBound...]
+        self.url = String(decoding: rest, as: UTF8.self)
+    }
+
+    func run(
+        _ programs: ClientPrograms, _ program: String, _ arguments: [String]
+    ) -> (status: Int32, output: String) {
+        programs.run(program, arguments + ["--dbname=\(url)"])
+    }
+}

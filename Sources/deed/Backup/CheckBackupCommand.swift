@@ -1,0 +1,94 @@
+import Assembly
+import Commands
+import Core
+import Foundation
+import Glibc
+import JSON
+import PrivatePostgres
+import Threading
+
+let checkBackupCommand = CommandSpec(
+    path: ["backup", "check"],
+    summary: "Tries a backup: restores it into a PostgreSQL of its own, audits it, removes that.",
+    positionals: [Positional(name: "FOLDER", help: "a backup, or the folder in which backups lie")],
+    options: [
+        .value("scratch", "FOLDER", "where the trial has its database, on disk (/var/tmp)"),
+        .backupJobs, .extraRoots, .secretKeyFile,
+    ] + Option.database,
+    onlyReads: true, example: "deed backup check /var/backups/deed"
+) { invocation throws(CommandEnd) in
+    let begin = monotonicMilliseconds()
+    let restoring = try Restoring(of: invocation.positional(0) ?? "", invocation)
+    let scratch = invocation["scratch"] ?? "/var/tmp"
+    try requireRoom(4 * restoring.manifest.bytes, in: scratch)
+    let folder = try trialFolder(in: scratch)
+    defer { _ = runProgram(["/bin/rm", "-rf", folder]) }
+    let database = try starting { () throws(StartError) in
+        try Database(Settings(databaseURL: nil, dataFolder: folder), mayCreate: true)
+    }
+    func prove() throws(CommandEnd) {
+        defer { database.leave() }
+        try restoring.fill(database, invocation)
+        try audit(folder, invocation)
+    }
+    try prove()
+    let seconds = (monotonicMilliseconds() - begin) / 1000
+    let tried: JSON = [
+        "tried_at": .string(systemClock().text), "events": .integer(restoring.manifest.events),
+        "seconds": .integer(seconds), "program": .string(Build.version),
+    ]
+    try replaceFile("\(restoring.folder)/tried.json", with: tried.text + "\n")
+    invocation.note(done: "backup_tried", says: ["folder": .string(restoring.folder)])
+    invocation.show(
+        tried.followed(by: ["folder": .string(restoring.folder)]),
+        text:
+            "\(restoring.folder) was restored and audited in \(seconds) s: its \(restoring.manifest.events) "
+            + "events, their evidence and all rows are proven.")
+}
+
+/// A folder that PostgreSQL's user may enter. Ends and removes what killed trials left.
+private func trialFolder(in scratch: String) throws(CommandEnd) -> String {
+    let names = (try? FileManager.default.contentsOfDirectory(atPath: scratch)) ?? []
+    for name in names where name.hasPrefix("deed-trial.") {
+        let words = name.split(separator: ".")
+        guard words.count == 3, let process = pid_t(words[1]), kill(process, 0) != 0,
+            errno == ESRCH
+        else { continue }
+        endPostgres(in: "\(scratch)/\(name)")
+        _ = runProgram(["/bin/rm", "-rf", "\(scratch)/\(name)"])
+    }
+    var template = Array("\(scratch)/deed-trial.\(getpid()).XXXXXX".utf8CString)
+    guard mkdtemp(&template) != nil else {
+        throw .fault("No folder can be made in \(scratch): \(String(cString: strerror(errno)))")
+    }
+    return String(decoding: template.dropLast().map(UInt8.init(bitPattern:)), as: UTF8.self)
+}
+
+private func endPostgres(in folder: String) {
+    let place = "\(folder)/postgres"
+    guard let text = try? String(contentsOfFile: "\(place)/postmaster.pid", encoding: .utf8),
+        let process = text.split(separator: "\n").first.flatMap({ pid_t($0) }),
+        // Another process may have that number by now.
+        (try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/\(process)/cwd"))
+            == place
+    else { return }
+    kill(process, SIGQUIT)
+    let deadline = monotonicMilliseconds() + 10_000
+    while kill(process, 0) == 0, monotonicMilliseconds() < deadline { pause(milliseconds: 20) }
+}
+
+/// The audit as people run it.
+private func audit(_ folder: String, _ invocation: Invocation) throws(CommandEnd) {
+    let program =
+        (try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")) ?? "deed"
+    unsetenv("DEED_DATABASE_URL")
+    let roots = invocation["extra-roots"].map { ["--extra-roots", $0] } ?? []
+    showProgress("auditing")
+    let audited = runProgram(
+        [program, "audit", "--evidence", "--projections", "--data-dir", folder] + roots)
+    if audited.status != 0 {
+        throw .refused(
+            code: "backup_unsound", sentence: "The restored copy fails its audit: \(audited.output)"
+        )
+    }
+}

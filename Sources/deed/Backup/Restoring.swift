@@ -1,0 +1,176 @@
+import Assembly
+import Auditing
+import Commands
+import Core
+import Glibc
+import Ledger
+import Postgres
+import PrivatePostgres
+
+/// A backup on its way into an empty database.
+struct Restoring {
+    /// The last table to be filled: until then, the database has no schema that a service would use.
+    private static let last = " TABLE DATA deed migrations "
+
+    let folder: String
+    let manifest: Manifest
+    let jobs: Int
+
+    /// Throws unless the backup is whole, this installation's, and not newer than this release.
+    init(of path: String, _ invocation: Invocation) throws(CommandEnd) {
+        folder = try BackupPlace.newest(at: path)
+        manifest = try Manifest(of: folder, invocation.secretKeys())
+        jobs = try invocation.integer("jobs", in: 1...64) ?? 2
+        if manifest.migration > Schema.needed {
+            throw .refused(
+                code: "backup_newer",
+                sentence:
+                    "\(folder) has a schema at migration \(manifest.migration), and this release knows "
+                    + "\(Schema.needed); use deed \(manifest.program) or newer.")
+        }
+        if manifest.migration < Schema.needed {
+            throw .refused(
+                code: "backup_older",
+                sentence:
+                    "\(folder) has a schema at migration \(manifest.migration), and this release needs "
+                    + "\(Schema.needed); restore it with deed \(manifest.program), then run deed migrate."
+            )
+        }
+    }
+
+    /// Throws unless the database is empty and the login may fill it. Changes nothing.
+    func requireEmpty(_ database: Database) throws(CommandEnd) -> RestoreTarget {
+        let found = try attempt { () throws(LedgerError) in
+            try RestoreTarget.of(database.connection(role: nil))
+        }
+        guard let found else { throw .fault("The server says nothing of itself.") }
+        if found.hasSchema {
+            throw .refused(
+                code: "database_not_empty",
+                sentence:
+                    "The database has a schema deed already, which a restore would have to overwrite. "
+                    + "Give another, empty database.")
+        }
+        if !found.mayCreate {
+            throw .refused(
+                code: "login_not_allowed",
+                sentence:
+                    "The login \(found.login) may not make a schema there. Have an administrator run: "
+                    + "alter database … owner to \(found.login)")
+        }
+        if !found.hasServiceRole, !found.mayCreateRoles {
+            throw .refused(
+                code: "login_not_allowed",
+                sentence:
+                    "The role deed_service is missing, and the login \(found.login) may not make it. "
+                    + "Have an administrator run the statements of \(folder)/roles.sql.")
+        }
+        if found.encoding != "UTF8" {
+            throw .refused(
+                code: "encoding_wrong",
+                sentence:
+                    "The database stores text as \(found.encoding); make one with the encoding UTF8."
+            )
+        }
+        if found.version / 10_000 < manifest.postgres {
+            throw .refused(
+                code: "postgres_older",
+                sentence: "The dump is of PostgreSQL \(manifest.postgres), and the server is "
+                    + "\(found.version / 10_000): use one that is as new.")
+        }
+        return found
+    }
+
+    /// Fills the empty database, and proves that it has exactly what the manifest says.
+    func fill(_ database: Database, _ invocation: Invocation) throws(CommandEnd) {
+        let target = try requireEmpty(database)
+        let programs = try invocation.clientPrograms(
+            forServer: max(manifest.postgres, target.version / 10_000))
+        let source = Source(database.connection(role: nil).url)
+        try makeRoles(source, programs)
+        let lists = try Lists(of: folder, programs)
+        defer { lists.remove() }
+        showProgress("restoring \(bytesText(manifest.bytes))")
+        for (list, jobs) in [(lists.first, jobs), (lists.last, 1)] {
+            let restored = source.run(
+                programs, "pg_restore",
+                [
+                    "--no-owner", "--exit-on-error", "--jobs=\(jobs)", "--no-password",
+                    "--use-list=\(list)", "\(folder)/dump",
+                ])
+            if restored.status != 0 {
+                throw .fault(
+                    "pg_restore failed, and the database is not complete: drop its schema deed before the next "
+                        + "try. It says: \(restored.output)")
+            }
+        }
+        try prove(database)
+    }
+
+    /// Roles that are there stay as they are.
+    private func makeRoles(_ source: Source, _ programs: ClientPrograms) throws(CommandEnd) {
+        let made = source.run(
+            programs, "psql",
+            ["--no-psqlrc", "--quiet", "--no-password", "--file=\(folder)/roles.sql"])
+        // Without ON_ERROR_STOP, psql goes on behind a role that exists.
+        if made.status != 0 { throw .fault("The roles cannot be made: \(made.output)") }
+    }
+
+    /// Each shard ends where the manifest says, and the chain proves everything before.
+    private func prove(_ database: Database) throws(CommandEnd) {
+        let auditor = Auditor(database.connection(role: nil))
+        let marks = try attempt { () throws(LedgerError) in try auditor.marks() }
+        for shard in Shard.all {
+            let (wanted, found) = (
+                manifest.marks.first { $0.shard == shard }, marks.first { $0.shard == shard }
+            )
+            guard let wanted, let found, wanted.head == found.head, wanted.chain == found.chain
+            else {
+                throw .refused(
+                    code: "backup_incomplete",
+                    sentence: "Shard \(shard.number) does not end as the backup's manifest says.")
+            }
+            let audit = try attempt { () throws(LedgerError) in
+                try auditor.audit(shard, since: nil, against: wanted)
+            }
+            if !audit.findings.isEmpty {
+                throw .refused(
+                    code: "log_altered",
+                    sentence: "The restored log is not whole; see: deed audit")
+            }
+            showProgress("proved \(shard.number + 1) of \(Shard.count) shards")
+        }
+    }
+
+    /// The dump's table of contents in two parts.
+    private struct Lists {
+        let first: String
+        let last: String
+
+        init(of folder: String, _ programs: ClientPrograms) throws(CommandEnd) {
+            let name = "/tmp/deed-restore-\(getpid())-\(UInt32.random(in: 0...UInt32.max))"
+            let file = "\(name).all"
+            let listed = programs.run(
+                "pg_restore", ["--list", "--file=\(file)", "\(folder)/dump"])
+            if listed.status != 0 {
+                throw .fault("pg_restore cannot read the dump. It says: \(listed.output)")
+            }
+            defer { unlink(file) }
+            let lines = String(decoding: try readFile(file, limit: 16 << 20), as: UTF8.self)
+                .split(separator: "\n").filter { !$0.hasPrefix(";") }
+            let (ends, others) = (
+                lines.filter { $0.contains(Restoring.last) },
+                lines.filter { !$0.contains(Restoring.last) }
+            )
+            if ends.count != 1 { throw .fault("The dump lacks the table deed.migrations.") }
+            (first, last) = ("\(name).first", "\(name).last")
+            try replaceFile(first, with: others.joined(separator: "\n") + "\n")
+            try replaceFile(last, with: ends.joined(separator: "\n") + "\n")
+        }
+
+        func remove() {
+            unlink(first)
+            unlink(last)
+        }
+    }
+}

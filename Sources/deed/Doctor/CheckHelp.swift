@@ -1,0 +1,83 @@
+import Assembly
+import Core
+import Foundation
+import Glibc
+import Ledger
+import Service
+import StoreAccess
+
+extension HealthCheck {
+    /// The checks that the service makes, too.
+    static let ofProjects = ProjectCheck.all.map { check in
+        HealthCheck(check.code, check.subject, check.isWrong ? .wrong : .warning, needs: .schema) {
+            patient in
+            patient.sights.flatMap { check.needs(of: $0) }.map { need in
+                Finding(
+                    sentence: need.sentence, remedy: need.remedy,
+                    commands: need.commands.map(Advice.shell))
+            }
+        }
+    }
+}
+
+extension Patient {
+    /// Every readable project, as its checks see it.
+    var sights: [ProjectSight] {
+        guard let live else { return [] }
+        let (needs, notes) = (live.needs(isForTests: isForTests), Set(done.map(\.what)))
+        return projects.compactMap { listed, state in
+            state.flatMap { try? needs.sight(of: listed.project, $0, notes: notes) }
+        }
+    }
+
+    /// The finding with commands that can be pasted: Deed's own get this call's flags that say where the
+    /// installation is.
+    func addressed(_ finding: Finding) -> Finding {
+        var finding = finding
+        finding.commands = finding.commands.map { command in
+            guard command.text.hasPrefix("deed "), !command.text.contains(" --data-dir ") else {
+                return command
+            }
+            return .shell(command.text + invocation.placeFlags)
+        }
+        return finding
+    }
+
+    /// What an operator should have done by now. A young installation is not late.
+    func lateness(_ what: String, _ participle: String) -> [Finding] {
+        guard let chore = Chore.all.first(where: { $0.what == what }), !isForTests else {
+            return []
+        }
+        let last = done.first { $0.what == what }
+        let oldest = projects.map { $0.listed.createdAt.milliseconds }.min()
+        let age = oldest.map { systemClock().milliseconds - $0 } ?? 0
+        if (last?.ago ?? age) <= chore.limit { return [] }
+        let when = last.map { "\(span($0.ago)) ago" } ?? "never"
+        return [
+            Finding(
+                sentence: "The installation was last \(participle) \(when).",
+                remedy: "Do it now, and let a timer do it from now on (docs/backup.md).",
+                commands: [.shell(chore.command)])
+        ]
+    }
+}
+
+/// The owners of a folder's files.
+func owners(in folder: String) -> [String: uid_t] {
+    let names = (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
+    var owners: [String: uid_t] = [:]
+    for name in names {
+        var found = stat()
+        if lstat("\(folder)/\(name)", &found) == 0 { owners[name] = found.st_uid }
+    }
+    return owners
+}
+
+/// The flag that names an app of a store.
+func appFlag(of store: Store) -> String {
+    storeProfiles.first { $0.store == store }?.appFlag.name ?? "app"
+}
+
+func sqlName(_ name: String) -> String {
+    "\"\(name.replacing("\"", with: "\"\""))\""
+}

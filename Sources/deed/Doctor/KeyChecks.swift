@@ -1,0 +1,121 @@
+import Assembly
+import Commands
+import Core
+import Glibc
+import Ledger
+import Machine
+import Service
+import StoreAccess
+
+/// The installation's key.
+extension HealthCheck {
+    static let keyMissing = HealthCheck(
+        "key_missing", "the installation's key", .wrong, needs: .schema
+    ) { patient throws(CommandEnd) in
+        let path = patient.keyFile.path
+        if access(path, F_OK) == 0 || errno != ENOENT || !patient.hasSealed { return [] }
+        return [
+            Finding(
+                sentence:
+                    "\(path) is not there, and credentials or webhooks' secrets are sealed with a key.",
+                remedy: "Restore the file. If it is lost for good, make a new key, and check again.",
+                commands: [.shell("deed secret rotate --lost")])
+        ]
+    }
+
+    static let keyUnreadable = HealthCheck(
+        "key_unreadable", "who may read the installation's key", .wrong
+    ) { patient throws(CommandEnd) in
+        let path = patient.keyFile.path
+        var found = stat()
+        guard let user = patient.user, stat(path, &found) == 0, found.st_uid != user.id else {
+            return []
+        }
+        return [
+            Finding(
+                sentence:
+                    "\(path) is unreadable by \(user.name), who serves: only its owner may read it.",
+                remedy: "As root, give it to that user.",
+                commands: [.shell("chown \(user.name) \(shellWord(path))")])
+        ]
+    }
+
+    static let keyOpen = HealthCheck(
+        "key_open", "who else may read the installation's key", .wrong
+    ) { patient throws(CommandEnd) in
+        let path = patient.keyFile.path
+        var found = stat()
+        guard stat(path, &found) == 0, found.st_mode & 0o077 != 0 else { return [] }
+        return [
+            Finding(
+                sentence: "Users other than its owner may use \(path).",
+                remedy: "Let only its owner read it.",
+                commands: [.shell("chmod 600 \(shellWord(path))")],
+                fix: { () throws(CommandEnd) in
+                    if chmod(path, 0o600) == 0 { return }
+                    throw .fault("\(path) cannot be closed: \(String(cString: strerror(errno)))")
+                })
+        ]
+    }
+
+    static let keyMalformed = HealthCheck(
+        "key_malformed", "the content of the installation's key", .wrong
+    ) { patient throws(CommandEnd) in
+        let file = patient.keyFile
+        guard access(file.path, R_OK) == 0 else { return [] }
+        do throws(CommandEnd) {
+            _ = try file.key(making: false)
+            return []
+        } catch {
+            // Others have checks of their own.
+            guard error.sentence.contains("hexadecimal") || error.sentence.contains("not a file")
+            else { return [] }
+            return [
+                Finding(
+                    sentence: error.sentence,
+                    remedy:
+                        "Restore the file. If it is lost for good, move it away, and make a new key.",
+                    commands: [
+                        .shell("mv \(shellWord(file.path)) \(shellWord(file.path)).damaged"),
+                        .shell("deed secret rotate --lost"),
+                    ])
+            ]
+        }
+    }
+
+    static let keyOther = HealthCheck(
+        "credentials_locked", "whether the installation's key opens the credentials", .wrong,
+        needs: .schema
+    ) { patient throws(CommandEnd) in
+        guard access(patient.keyFile.path, F_OK) == 0, let live = patient.live else { return [] }
+        return try ask(live.store.vault.lockedApps()).map { app in
+            Finding(
+                sentence:
+                    "The credentials of \(app.key.id) of \(app.project) do not open with the key in "
+                    + "\(patient.keyFile.path).",
+                remedy:
+                    "Restore the key that sealed them; if it is lost, forget them, and set them again.",
+                commands: [
+                    .shell(
+                        "deed app set --\(appFlag(of: app.key.store)) \(app.key.id) --project \(app.project) "
+                            + "--forget-credentials")
+                ])
+        }
+    }
+
+    static let webhookKeys = HealthCheck(
+        "webhook_locked", "whether the installation's key opens webhooks' secrets", .wrong,
+        needs: .schema
+    ) { patient throws(CommandEnd) in
+        guard access(patient.keyFile.path, F_OK) == 0, let live = patient.live else { return [] }
+        return try ask(live.webhooks.vault.locked()).map { webhook in
+            Finding(
+                sentence:
+                    "The secrets of \(webhook.id) of \(webhook.project) do not open with the key in "
+                    + "\(patient.keyFile.path), so nothing is sent to it.",
+                remedy:
+                    "Restore the key that sealed them; if it is lost, make new ones, and give them to the receiver.",
+                commands: [.shell("deed webhook rotate \(webhook.id) --project \(webhook.project)")])
+        }
+    }
+}

@@ -1,0 +1,142 @@
+import Assembly
+import Commands
+import Core
+import Evidence
+import Glibc
+import Ledger
+import Machine
+import PrivatePostgres
+import Service
+import StoreAccess
+
+/// An installation as the checks see it. What costs something is looked up once, when a check asks for it.
+final class Patient {
+    let invocation: Invocation
+    let settings: Settings
+    private var openedDatabase: Database?
+    private var openedLive: Live?
+
+    init(_ invocation: Invocation) {
+        self.invocation = invocation
+        settings = Settings(invocation)
+    }
+
+    /// The user who serves, if root asks; else the one who asks.
+    lazy var user: ServiceUser? =
+        DataFolder.user(of: settings.dataFolder) ?? ServiceUser(id: geteuid())
+
+    var keyFile: SecretKeyFile { invocation.secretKeyFile }
+
+    /// The database, or why there is none.
+    private(set) lazy var database: Result<Database, CommandEnd> = {
+        do throws(CommandEnd) {
+            let database = try invocation.database()
+            openedDatabase = database
+            return .success(database)
+        } catch {
+            return .failure(error)
+        }
+    }()
+
+    /// The server, or why it does not answer.
+    private(set) lazy var server: Result<ServerExamination, CommandEnd> = {
+        do throws(CommandEnd) {
+            let database = try database.get()
+            let found = try attempt { () throws(LedgerError) in
+                try ServerExamination.of(database.connection(role: nil))
+            }
+            guard let found else { throw .fault("The server says nothing of itself.") }
+            return .success(found)
+        } catch {
+            return .failure(error)
+        }
+    }()
+
+    /// The newest migration of the schema, or why that cannot be told.
+    private(set) lazy var migration: Result<Int64, CommandEnd> = {
+        do throws(CommandEnd) {
+            let database = try database.get()
+            var schema = Schema(database.connection(role: nil))
+            return .success(try attempt { () throws(LedgerError) in try schema.found() })
+        } catch {
+            return .failure(error)
+        }
+    }()
+
+    private(set) lazy var condition: Result<DatabaseCondition, CommandEnd> = {
+        do throws(CommandEnd) {
+            return .success(try DatabaseCondition(of: try database.get()))
+        } catch {
+            return .failure(error)
+        }
+    }()
+
+    private(set) lazy var differences: [SchemaDifference] = {
+        guard let database = try? database.get() else { return [] }
+        var schema = Schema(database.serviceConnection)
+        return (try? schema.differences()) ?? []
+    }()
+
+    private lazy var view: (instances: [SeenInstance], done: [LastDone])? = {
+        guard let database = try? database.get() else { return nil }
+        var view = OperatorsView(database.serviceConnection)
+        guard let instances = try? view.instances(), let done = try? view.done() else { return nil }
+        return (instances, done)
+    }()
+    var instances: [SeenInstance] { view?.instances ?? [] }
+    var done: [LastDone] { view?.done ?? [] }
+
+    private(set) lazy var isForTests: Bool = {
+        guard let database = try? database.get() else { return false }
+        return (try? database.testClockInstant()) != nil
+    }()
+
+    private(set) lazy var live: Live? = {
+        guard let database = try? database.get(),
+            let clock = try? database.clock(onlyReads: true, isForTests: isForTests)
+        else { return nil }
+        let live = Live(
+            database.modestSettings(clock: clock),
+            Outside(verifier: Verifier(extraRoots: []), keys: keyFile.ring))
+        openedLive = live
+        return live
+    }()
+
+    /// Each project with its state; `nil` if that cannot be read.
+    private(set) lazy var projects: [(listed: ListedProject, state: ProjectState?)] = {
+        guard let live, let listed = try? live.ledger.projects() else { return [] }
+        return listed.map { ($0, try? live.ledger.project($0.project)) }
+    }()
+
+    /// Whether anything is sealed under the installation's key.
+    var hasSealed: Bool {
+        guard let database = try? database.get() else { return false }
+        var view = OperatorsView(database.serviceConnection)
+        return (try? view.hasSealed()) ?? false
+    }
+
+    /// Why a check that needs so much cannot look; `nil` if it can.
+    func obstacle(before stage: HealthCheck.Stage) -> String? {
+        if stage >= .server, case .failure(let end) = server { return end.sentence }
+        if stage < .schema { return nil }
+        switch migration {
+        case .failure(let end): return end.sentence
+        case .success(let found) where found != Schema.needed:
+            return "The schema is not the one of this release."
+        case .success: break
+        }
+        switch condition {
+        case .failure(let end): return end.sentence
+        case .success(let condition):
+            return condition.queue == nil ? "The log cannot be read." : nil
+        }
+    }
+
+    /// Ends what the checks began.
+    func leave() {
+        openedLive?.store.close()
+        openedLive?.ledger.close()
+        openedDatabase?.leave()
+        (openedLive, openedDatabase) = (nil, nil)
+    }
+}

@@ -1,0 +1,150 @@
+import Assembly
+import Commands
+import Core
+import Ledger
+
+/// The schema, and who may do what with it.
+extension HealthCheck {
+    static let schemaMissing = HealthCheck(
+        "schema_missing", "whether the schema is there", .wrong, needs: .server
+    ) { patient throws(CommandEnd) in
+        if try patient.migration.get() != 0 { return [] }
+        return [
+            Finding(
+                sentence: "The database has no schema of Deed's.",
+                remedy: "Make it, with the owner's login.", commands: [.shell("deed migrate")])
+        ]
+    }
+
+    static let schemaOutdated = HealthCheck(
+        "schema_outdated", "whether the schema is as new as this release", .wrong, needs: .server
+    ) { patient throws(CommandEnd) in
+        let found = try patient.migration.get()
+        if found == 0 || found >= Schema.needed { return [] }
+        return [
+            Finding(
+                sentence:
+                    "The schema is at migration \(found), and this release needs \(Schema.needed).",
+                remedy: "Back the database up, then bring it up to date with the owner's login.",
+                commands: [.shell("deed migrate")])
+        ]
+    }
+
+    static let schemaNewer = HealthCheck(
+        "schema_newer", "whether this release is as new as the schema", .wrong, needs: .server
+    ) { patient throws(CommandEnd) in
+        let found = try patient.migration.get()
+        if found <= Schema.needed { return [] }
+        return [
+            Finding(
+                sentence:
+                    "The schema is at migration \(found), and this release knows \(Schema.needed).",
+                remedy: "Install the release that made it; docs/upgrading.md says how to go back.")
+        ]
+    }
+
+    static let serviceRole = HealthCheck(
+        "login_without_role", "whether the login may serve", .wrong, needs: .server
+    ) { patient throws(CommandEnd) in
+        let server = try patient.server.get()
+        if !server.hasSchema || server.mayServe || server.isSuperuser { return [] }
+        return [
+            Finding(
+                sentence:
+                    "The login \(server.login) is not a member of deed_service, so it cannot serve.",
+                remedy: "As an administrator, make it one.",
+                commands: [.sql("grant deed_service to \(sqlName(server.login))")])
+        ]
+    }
+
+    static let superuser = HealthCheck(
+        "login_superuser", "rights that the login should not have", .warning, needs: .server
+    ) { patient throws(CommandEnd) in
+        let server = try patient.server.get()
+        if !server.isSuperuser || patient.settings.databaseURL == nil { return [] }
+        return [
+            Finding(
+                sentence:
+                    "The login \(server.login) is a superuser: who takes over the service can change the log.",
+                remedy:
+                    "Serve with a login of its own (docs/operations.md), or take that right away.",
+                commands: [.sql("alter role \(sqlName(server.login)) nosuperuser")])
+        ]
+    }
+
+    static let owner = HealthCheck(
+        "login_owner", "whether the login owns the schema", .warning, needs: .server
+    ) { patient throws(CommandEnd) in
+        let server = try patient.server.get()
+        if !server.hasSchema || !server.ownsSchema || server.isSuperuser { return [] }
+        if patient.settings.databaseURL == nil { return [] }
+        return [
+            Finding(
+                sentence:
+                    "The login \(server.login) owns the schema: who takes over the service can change the log.",
+                remedy: "Serve with another login, and keep this one for deed migrate.",
+                commands: [])
+        ]
+    }
+
+    static let schemaChanged = HealthCheck(
+        "schema_differs", "whether the schema is as the migrations make it", .wrong, needs: .schema
+    ) { patient throws(CommandEnd) in
+        patient.differences.filter { !$0.isOutside }.prefix(10).map { difference in
+            Finding(
+                sentence: "\(difference.object), \(difference.aspect): should be "
+                    + "\(difference.expected ?? "nothing") and is \(difference.found ?? "nothing").",
+                remedy: "Find out who changed it, and undo it as the schema's owner.",
+                commands: difference.statements.map(Advice.sql))
+        }
+    }
+
+    static let databaseOpen = HealthCheck(
+        "database_open", "which logins reach the database", .warning, needs: .schema
+    ) { patient throws(CommandEnd) in
+        patient.differences.filter(\.isOutside).prefix(10).map { difference in
+            let login = (try? patient.server.get().login) ?? "LOGIN"
+            return Finding(
+                sentence: "\(difference.object), \(difference.aspect): should be "
+                    + "\(difference.expected ?? "nothing") and is \(difference.found ?? "nothing").",
+                remedy: "With the owner's login, let only the service's login connect.",
+                commands: difference.object == "database"
+                    ? [
+                        .shell(
+                            patient.settings.databaseURL == nil
+                                ? "deed migrate"
+                                : "deed migrate --service-login \(shellWord(login))")
+                    ] : difference.statements.map(Advice.sql))
+        }
+    }
+
+    static let standbys = HealthCheck(
+        "standbys_hidden", "whether the service sees which standby confirms", .warning,
+        needs: .schema
+    ) { patient throws(CommandEnd) in
+        let database = try patient.database.get()
+        let blind = try attempt { () throws(LedgerError) in
+            var schema = Schema(database.serviceConnection)
+            return try schema.blindToStandbys()
+        }
+        guard let blind else { return [] }
+        return [
+            Finding(
+                sentence:
+                    "Commits wait for a standby, and the service may not see which one confirms them.",
+                remedy: "As an administrator, let the schema's owner see it.",
+                commands: [.sql("grant pg_read_all_stats to \(sqlName(blind))")])
+        ]
+    }
+
+    static let impediments = HealthCheck(
+        "database_impeded", "whether anything keeps the database from work", .wrong, needs: .server
+    ) { patient throws(CommandEnd) in
+        guard case .success(Schema.needed) = patient.migration else { return [] }
+        return try patient.condition.get().impediments.map { impediment in
+            Finding(
+                sentence: impediment.sentence,
+                remedy: "docs/operations.md says what follows from \(impediment.kind.rawValue).")
+        }
+    }
+}

@@ -1,0 +1,117 @@
+import Assembly
+import Commands
+import Core
+import Ledger
+import Service
+
+/// Those who serve, what waits for them, and what operators should have done.
+extension HealthCheck {
+    static let noProject = HealthCheck(
+        "no_project", "whether there is a project", .warning, needs: .schema
+    ) { patient throws(CommandEnd) in
+        if !patient.projects.isEmpty { return [] }
+        return [
+            Finding(
+                sentence: "There is no project yet, so nothing can be called.",
+                remedy: "Make one.", commands: [.shell("deed project create default")])
+        ]
+    }
+
+    static let projectUnreadable = HealthCheck(
+        "project_unreadable", "whether each project can be read", .wrong, needs: .schema
+    ) { patient throws(CommandEnd) in
+        patient.projects.filter { $0.state == nil }.map { listed, _ in
+            Finding(
+                sentence: "The project \(listed.project) cannot be read, and is closed.",
+                remedy:
+                    "If a newer release wrote it, install that one; else see what was changed with the audit.",
+                commands: [.shell("deed audit")])
+        }
+    }
+
+    static let silentInstance = HealthCheck(
+        "instance_silent", "whether each instance lives", .wrong, needs: .schema
+    ) { patient throws(CommandEnd) in
+        patient.instances.filter { !$0.isAlive }.compactMap { seen in
+            guard let words = InstanceWords(seen) else { return nil }
+            return Finding(
+                sentence:
+                    "The instance \(seen.name) on \(words.host) at \(words.listen) is silent since "
+                    + "\(span(seen.seenAgo)), and did not stop in order.",
+                remedy: "Start it again. If it is gone for good, forget it.",
+                commands: [
+                    .sql("delete from deed.instances where instance = '\(seen.name)'")
+                ])
+        }
+    }
+
+    static let unreadyInstance = HealthCheck(
+        "instance_not_ready", "whether each instance is ready", .wrong, needs: .schema
+    ) { patient throws(CommandEnd) in
+        patient.instances.filter(\.isAlive).compactMap { seen in
+            guard let words = InstanceWords(seen), let reason = words.reasons.first else {
+                return nil
+            }
+            return Finding(
+                sentence: "The instance \(seen.name) on \(words.host) is not ready: \(reason)",
+                remedy: "Remove that reason; it is ready again by itself.")
+        }
+    }
+
+    static let versions = HealthCheck(
+        "versions_differ", "whether all instances are of one version", .warning, needs: .schema
+    ) { patient throws(CommandEnd) in
+        let alive = patient.instances.filter(\.isAlive).compactMap { InstanceWords($0) }
+        let versions = Set(alive.map(\.version)).union(alive.isEmpty ? [] : [Build.version])
+        if versions.count < 2 { return [] }
+        return [
+            Finding(
+                sentence:
+                    "Instances and this program are of several versions: \(versions.sorted().joined(separator: ", ")).",
+                remedy: "Install the newest everywhere, and restart what is older.")
+        ]
+    }
+
+    static let unreadStreams = HealthCheck(
+        "streams_unread", "whether instances can read all customers", .wrong, needs: .schema
+    ) { patient throws(CommandEnd) in
+        patient.instances.filter(\.isAlive).compactMap { seen in
+            guard let words = InstanceWords(seen), words.unread > 0 else { return nil }
+            return Finding(
+                sentence:
+                    "The instance \(seen.name) could not read \(words.unread) streams lately.",
+                remedy:
+                    "deed status --json names them under unreadable; see what was changed with the audit.",
+                commands: [.shell("deed audit")])
+        }
+    }
+
+    static let intake = HealthCheck(
+        "intake_stuck", "evidence that waits", .wrong, needs: .schema
+    ) { patient throws(CommandEnd) in
+        let stuck = try patient.condition.get().queue?.alarming ?? 0
+        if stuck == 0 { return [] }
+        return [
+            Finding(
+                sentence: "\(stuck) pieces of evidence were tried often and could not be judged.",
+                remedy: "See why, and settle each: docs/intake.md.",
+                commands: [.shell("deed intake list")])
+        ]
+    }
+
+    static let backup = HealthCheck(
+        "backup_late", "the last backup", .warning, needs: .schema
+    ) { $0.lateness("backup", "backed up") }
+
+    static let backupTried = HealthCheck(
+        "backup_untried", "whether a backup was restored as a trial", .warning, needs: .schema
+    ) { $0.lateness("backup_tried", "restored from a backup as a trial") }
+
+    static let checkpoint = HealthCheck(
+        "checkpoint_late", "the last checkpoint", .warning, needs: .schema
+    ) { $0.lateness("checkpoint", "given a checkpoint") }
+
+    static let audit = HealthCheck(
+        "audit_late", "the last audit", .warning, needs: .schema
+    ) { $0.lateness("audit", "audited in full") }
+}

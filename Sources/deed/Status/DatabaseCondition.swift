@@ -1,0 +1,27 @@
+import Assembly
+import Commands
+import Core
+import Ledger
+import Telemetry
+
+/// The state in which the database was found.
+struct DatabaseCondition {
+    let impediments: [Impediment]
+    /// `nil` if the database was not read.
+    let queue: IntakeCounts?
+
+    init(of database: Database) throws(CommandEnd) {
+        let ledger = Ledger(
+            database.modestSettings(clock: systemClock), log: .silent, metrics: Metrics())
+        defer { ledger.close() }
+        do throws(Fault) {
+            _ = try ledger.look()
+            queue = try ledger.intakeCounts()
+            impediments = ledger.impediments
+        } catch {
+            guard case .impeded(let impediment) = error else { throw CommandEnd(error) }
+            queue = nil
+            impediments = [impediment]
+        }
+    }
+}

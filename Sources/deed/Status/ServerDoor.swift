@@ -1,0 +1,139 @@
+import Assembly
+import Commands
+import JSON
+import Ledger
+import Outbound
+
+/// What a server answered when it was asked whether it is ready.
+enum ServerState: Equatable {
+    case ready
+    case notReady(String)
+    case notRunning
+    case speaksTLS
+    case untrusted(String)
+
+    /// For programs: a server that cannot be understood is none that is ready.
+    var word: String {
+        switch self {
+        case .ready: "ready"
+        case .notReady, .speaksTLS, .untrusted: "not ready"
+        case .notRunning: "not running"
+        }
+    }
+
+    var sentence: String {
+        switch self {
+        case .ready, .notRunning: word
+        case .notReady(let reason): reason.isEmpty ? word : "not ready (\(reason))"
+        case .speaksTLS:
+            "not understood: it speaks HTTPS, or something else is there; give --tls-certificate FILE"
+        case .untrusted(let file): "not the one with the certificate in \(file)"
+        }
+    }
+}
+
+/// Where a server of this machine is asked for its state.
+struct ServerDoor {
+    private static let patience = 2000
+
+    let address: String
+    /// Whether a server should be there.
+    let isExpected: Bool
+    private let certificate: String?
+
+    /// Where the settings say that it is. An address for operators has no TLS, and the API's then does not
+    /// know `/readyz`.
+    init(_ invocation: Invocation) throws(CommandEnd) {
+        let listen = try invocation.listenAddress() ?? ""
+        let apart = try invocation.listenAddress("operations-listen")
+        if let apart, !invocation.isWritten("listen") {
+            (address, certificate) = (apart, nil)
+        } else {
+            (address, certificate) = (listen, invocation["tls-certificate"])
+        }
+        isExpected = false
+    }
+
+    /// Where one of these instances listens, if it is on this machine; an address on the command line wins.
+    static func of(
+        _ instances: [SeenInstance], _ invocation: Invocation
+    ) throws(CommandEnd) -> ServerDoor {
+        let own = instances.lazy.filter(\.isAlive).compactMap { InstanceWords($0) }
+            .first { $0.host == machineName() }
+        guard let own, !invocation.isWritten("listen"), !invocation.isWritten("operations-listen")
+        else { return try ServerDoor(invocation) }
+        return ServerDoor(own)
+    }
+
+    private init(_ own: InstanceWords) {
+        isExpected = true
+        address = own.operations ?? own.listen
+        certificate = own.operations == nil ? own.certificate : nil
+    }
+
+    /// A server with a certificate must have exactly that one, whatever its name: the probe asks an address
+    /// of this machine.
+    func ask() -> ServerState {
+        let scheme = certificate == nil ? "http" : "https"
+        do throws(OutboundError) {
+            var client = try HTTPClient(caFile: certificate, acceptsAnyName: certificate != nil)
+            var request = OutboundRequest("GET", "\(scheme)://\(reachable)/readyz")
+            request.timeoutMilliseconds = ServerDoor.patience
+            let response = try client.send(request)
+            if response.status == 200 { return .ready }
+            let reasons = (try? JSON.read(response.body))?["reasons"]?.array ?? []
+            return .notReady(reasons.compactMap(\.string).joined(separator: " "))
+        } catch {
+            switch error {
+            case .brokenOff: return .speaksTLS
+            case .untrusted: return .untrusted(certificate ?? "")
+            default: return .notRunning
+            }
+        }
+    }
+
+    /// One that listens on all addresses also listens on its own.
+    private var reachable: String {
+        for (all, own) in [("0.0.0.0:", "127.0.0.1:"), ("[::]:", "[::1]:"), (":", "127.0.0.1:")]
+        where address.hasPrefix(all) { return own + address.dropFirst(all.count) }
+        return address
+    }
+}
+
+/// What an instance says of itself, read back.
+struct InstanceWords {
+    let version: String
+    let host: String
+    let listen: String
+    let operations: String?
+    let certificate: String?
+    /// In seconds since 1970.
+    let certificateEnds: Int64?
+    let reasons: [String]
+    let lag: Int64
+    let unread: Int64
+    let unreadable: [JSON]
+    let reconcileAt: String?
+
+    init?(_ seen: SeenInstance) {
+        guard let says = try? JSON.read(seen.says), let host = says["host"]?.string,
+            let listen = says["listen"]?.string
+        else { return nil }
+        self.host = host
+        self.listen = listen
+        version = says["version"]?.string ?? ""
+        operations = says["operations_listen"]?.string
+        certificate = says["tls_certificate"]?.string
+        certificateEnds = says["tls_ends"]?.integer
+        reasons = (says["reasons"]?.array ?? []).compactMap(\.string)
+        lag = says["lag"]?.integer ?? 0
+        unread = says["unread"]?.integer ?? 0
+        unreadable = says["unreadable"]?.array ?? []
+        reconcileAt = says["reconcile_at"]?.string
+    }
+}
+
+extension SeenInstance {
+    /// Whether it gave a sign of life lately: each gives one every five seconds.
+    var isAlive: Bool { seenAgo < 20_000 }
+}

@@ -1,0 +1,111 @@
+import Assembly
+import Commands
+import Core
+import JSON
+import Ledger
+
+let statusCommand = CommandSpec(
+    path: ["status"],
+    summary: "Shows on one screen what the installation does and what wants a person.",
+    options: [
+        .listen, .tlsCertificate, .operationsListen,
+        .flag("ready", "only ask the server, and exit 1 unless it is ready"),
+        .flag("watch", "show it anew every two seconds, until Ctrl-C"),
+    ] + Option.database,
+    example: "deed status --json"
+) { invocation throws(CommandEnd) in
+    if invocation.has("ready") { return try invocation.showReadiness() }
+    if !invocation.has("watch") {
+        let status = try Status(invocation)
+        invocation.show(status.json, text: status.text)
+        if let end = status.end { throw end }
+        return
+    }
+    StopSignal.install()
+    repeat {
+        let status = try Status(invocation)
+        if invocation.isJSON {
+            printText(status.json.text)
+        } else {
+            // Clears the screen.
+            printText("\u{1B}[2J\u{1B}[H\(status.text)")
+        }
+    } while !StopSignal.wait(milliseconds: 2000)
+}
+
+extension Option {
+    static let operationsListen = setting(
+        "operations-listen", "ADDRESS", "where /readyz and /metrics are answered, if apart")
+}
+
+extension Invocation {
+    fileprivate func showReadiness() throws(CommandEnd) {
+        let door = try ServerDoor(self)
+        let state = door.ask()
+        show(["server": .string(state.word)], text: "\(state.sentence) on \(door.address)")
+        if state != .ready {
+            throw .refused(
+                code: "not_ready", sentence: "The server on \(door.address) is \(state.sentence).")
+        }
+    }
+}
+
+/// Everything that the screen shows.
+struct Status {
+    private(set) var parts: [StatusPart] = []
+    private var refusal: CommandEnd?
+
+    init(_ invocation: Invocation) throws(CommandEnd) {
+        let database = try invocation.database()
+        defer { database.leave() }
+        let found = try attempt { () throws(LedgerError) in
+            var schema = Schema(database.serviceConnection)
+            return try schema.found()
+        }
+        let condition =
+            found == Schema.needed ? try DatabaseCondition(of: database) : nil
+        parts.append(.database(isPrivate: database.isPrivate, condition))
+        parts.append(.schema(found))
+        let impediment = condition?.impediments.first
+        if let error = LedgerError(migrationFound: found) {
+            refusal = .refused(code: "schema_not_current", sentence: error.description)
+        } else if let impediment {
+            refusal = .refused(code: impediment.kind.rawValue, sentence: impediment.sentence)
+        }
+        let testClock =
+            found == Schema.needed
+            ? try starting { () throws(StartError) in try database.testClockInstant() } : nil
+        var view = OperatorsView(database.serviceConnection)
+        let isReadable = found == Schema.needed && condition?.queue != nil
+        let instances = isReadable ? (try? view.instances()) ?? [] : []
+        parts.append(.clock(testClock))
+        parts.append(.intake(condition?.queue))
+        parts.append(.server(try ServerDoor.of(instances, invocation)))
+        if !isReadable { return }
+        parts.append(.instances(instances))
+        let isForTests = testClock != nil
+        try invocation.addLog(to: &parts, database, &view, isForTests: isForTests)
+    }
+
+    /// Why the command fails, if something wants a person.
+    var end: CommandEnd? {
+        if let refusal { return refusal }
+        let alarms = parts.flatMap(\.lines).filter { $0.remedy != nil }
+        guard let first = alarms.first else { return nil }
+        return .refused(
+            code: "attention_needed",
+            sentence: (alarms.count == 1
+                ? "1 line wants a person" : "\(alarms.count) lines want a person")
+                + ", the first: \(first.text)")
+    }
+
+    var json: JSON {
+        var object = JSONObject()
+        for part in parts {
+            for member in part.members { object.append(member.name, member.value) }
+        }
+        return .object(object)
+    }
+
+    var text: String { parts.map(\.text).joined(separator: "\n") }
+}

@@ -1,0 +1,124 @@
+import Foundation
+import Glibc
+import JSON
+import Outbound
+import TestSupport
+import Testing
+import Threading
+
+extension ProgramTests {
+    @Suite("One screen", .timeLimit(.minutes(5)))
+    struct OneScreen {
+        @Test("A server is asked where it really listens, behind TLS and apart")
+        func doors() throws {
+            let scratch = try ScratchFolder()
+            let (certificate, key) = try scratch.makeCertificate("own")
+            let apart = "127.0.0.1:\(try freePort())"
+            for options in [
+                ["--tls-certificate", certificate, "--tls-key", key],
+                ["--operations-listen", apart],
+                ["--operations-listen", apart, "--tls-certificate", certificate, "--tls-key", key],
+            ] {
+                let deed = try Installation(ScratchDatabase())
+                let service = try deed.serve(options)
+                let status = try awaitStatus(of: deed) { $0["instances"]?.array?.count == 1 }
+                #expect(status["server"] == "ready", "\(options): \(status.text)")
+                let instance = status["instances"]?.array?.first
+                #expect(instance?["listen"]?.string == "127.0.0.1:\(service.port)")
+                #expect(instance?["ready"] == true && instance?["alive"] == true)
+                service.process.signal(SIGTERM)
+                #expect(service.process.wait(milliseconds: 60_000) == 0)
+                let after = try deed.run("status", "--json", "--listen", "127.0.0.1:1").json
+                #expect(after["instances"]?.array?.isEmpty == true)
+                #expect(after["server"] == "not running")
+            }
+        }
+
+        @Test("TLS files that change are read again, and so they are on SIGHUP")
+        func renewal() throws {
+            let scratch = try ScratchFolder()
+            let (certificate, key) = try scratch.makeCertificate("one")
+            let other = try scratch.makeCertificate("other")
+            // A service that root starts runs as somebody else, who must be able to read them again.
+            for file in [key, other.key] { chmod(file, 0o644) }
+            let deed = try Installation(ScratchDatabase())
+            let service = try deed.serve("--tls-certificate", certificate, "--tls-key", key)
+            let url = "https://127.0.0.1:\(service.port)/healthz"
+            func isServed(_ file: String) -> Bool {
+                guard var client = try? HTTPClient(caFile: file) else { return false }
+                return (try? client.send(OutboundRequest("GET", url)))?.status == 200
+            }
+            #expect(isServed(certificate))
+            let first = scratch.file("first.pem")
+            try FileManager.default.copyItem(atPath: certificate, toPath: first)
+            // Half of a pair changes nothing.
+            try replace(certificate, by: other.certificate)
+            #expect(eventually(within: 60_000) { service.log.contains("tls_not_renewed") })
+            #expect(isServed(first))
+            try replace(key, by: other.key)
+            #expect(eventually(within: 60_000) { isServed(other.certificate) })
+            #expect(!isServed(first))
+            let renewals = { service.log.components(separatedBy: "\"tls_renewed\"").count - 1 }
+            let before = renewals()
+            service.process.signal(SIGHUP)
+            #expect(eventually(within: 60_000) { renewals() > before })
+            #expect(isServed(other.certificate))
+            service.process.signal(SIGTERM)
+            #expect(service.process.wait(milliseconds: 60_000) == 0)
+        }
+
+        @Test("A killed instance is a line that wants a person, until it is back")
+        func killed() throws {
+            let deed = try Installation(ScratchDatabase())
+            let service = try deed.serve()
+            _ = try awaitStatus(of: deed) { $0["instances"]?.array?.count == 1 }
+            service.process.signal(SIGKILL)
+            _ = service.process.wait(milliseconds: 10_000)
+            let silent = try awaitStatus(of: deed) {
+                $0["instances"]?.array?.first?["alive"] == false
+            }
+            #expect(silent["instances"]?.array?.first?["ready"] == false)
+            let text = try deed.run("status")
+            #expect(text.code == 1, "\(text.output)")
+            let alarm = text.output.split(separator: "\n").first { $0.hasPrefix("!") }
+            #expect(alarm?.contains("is silent since") == true, "\(text.output)")
+        }
+
+        @Test("It fits on a screen, and names what it knows")
+        func screen() throws {
+            let deed = try Installation(ScratchDatabase())
+            _ = try deed.makeKey()
+            for number in 0..<12 {
+                #expect(try deed.run("project", "create", "p\(number)").code == 0)
+            }
+            let shown = try deed.run("status", "--listen", "127.0.0.1:1")
+            #expect(shown.code == 0, "\(shown.errors)")
+            let lines = shown.output.split(separator: "\n")
+            #expect(lines.count <= 40, "\(shown.output)")
+            for name in ["log", "jobs", "intake", "unclaimed", "reconciled", "last", "storage"] {
+                #expect(lines.contains { $0.hasPrefix("  \(name) ") }, "\(name): \(shown.output)")
+            }
+            let json = try deed.run("status", "--json").json
+            #expect(json["reconciled"]?.array?.count == 13)
+            #expect((json["storage"]?["bytes"]?.integer ?? 0) > 0)
+            #expect(json["last_done"]?["backup"] == JSON.null)
+        }
+
+        private func awaitStatus(
+            of deed: Installation, _ holds: (JSON) -> Bool
+        ) throws -> JSON {
+            let deadline = monotonicMilliseconds() + 120_000
+            while true {
+                let status = try deed.run("status", "--json").json
+                if holds(status) || monotonicMilliseconds() > deadline { return status }
+                pause(milliseconds: 500)
+            }
+        }
+
+        private func replace(_ path: String, by other: String) throws {
+            let draft = path + ".new"
+            try FileManager.default.copyItem(atPath: other, toPath: draft)
+            #expect(rename(draft, path) == 0)
+        }
+    }
+}

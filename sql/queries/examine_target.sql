@@ -1,0 +1,9 @@
+-- 1 the schema's name. Whether a restore can begin: whether the schema is there, and what this login may make.
+select
+    exists (select from pg_namespace where nspname = $1::text),
+    has_database_privilege(session_user, current_database(), 'create'),
+    (select rolcreaterole or rolsuper from pg_roles where rolname = session_user),
+    exists (select from pg_roles where rolname = 'deed_service'),
+    current_setting('server_version_num')::bigint,
+    current_setting('server_encoding'),
+    session_user::text

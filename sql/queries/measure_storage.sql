@@ -1,0 +1,6 @@
+-- How many bytes Deed's tables and indexes take, and where PostgreSQL keeps them if this login may know.
+select (
+    select coalesce(sum(pg_total_relation_size(relation.oid)), 0)::bigint
+    from pg_class as relation join pg_namespace as space on space.oid = relation.relnamespace
+    where space.nspname = '{schema}' and relation.relkind in ('r', 'm')
+), case when pg_has_role(current_user, 'pg_read_all_settings', 'member') then current_setting('data_directory') end
