@@ -173,6 +173,7 @@ struct Stage {
             Stage.reading + Stage.submitting(things) + Stage.administering(things) + Stage.webhooks
             + [
                 Row(call: "POST /v1/stores/apple/notifications", role: nil, body: "{}"),
+                Stage.status,
                 Row(call: "GET /healthz", role: nil), Row(call: "GET /readyz", role: nil),
                 Row(call: "GET /metrics", role: nil), Row(call: "GET /openapi.json", role: nil),
             ]
@@ -291,7 +292,6 @@ struct Stage {
             admin("GET /v1/catalog"),
             admin("PUT /v1/catalog", [], #"{"products":[],"entitlements":{}}"#),
             admin("GET /v1/settings"),
-            admin("GET /v1/status"),
             admin("PATCH /v1/settings", [], #"{"transfer":"transfer"}"#),
             admin("PUT /v1/apps/{bundle}", [Payload.bundleID], "{}", elsewhere: 409),
             admin("DELETE /v1/apps/{bundle}", [Payload.bundleID], elsewhere: 404),

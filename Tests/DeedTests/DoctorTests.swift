@@ -282,7 +282,8 @@ struct Ailment {
             code: "key_missing", breaking: "sh credentials.sh; rm -f \"$KEY\" \"$KEY\".old.*"),
         Ailment(
             code: "webhook_locked",
-            breaking: "deed webhook create --url https://8.8.8.8/hook; rm -f \"$KEY\" \"$KEY\".old.*; "
+            breaking:
+                "deed webhook create --url https://8.8.8.8/hook; rm -f \"$KEY\" \"$KEY\".old.*; "
                 + "deed secret rotate --lost"),
         Ailment(code: "key_unreadable", breaking: "chown daemon \"$KEY\"", isOfRoot: true),
         Ailment(

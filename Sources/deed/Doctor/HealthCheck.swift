@@ -67,7 +67,8 @@ extension HealthCheck {
             databaseReachable, version, fsync, fullPages, autovacuum, encoding,
             readOnly, checksums, connections, transactionAge, clocks, schemaMissing, schemaOutdated,
             schemaNewer, serviceRole, superuser, owner, schemaChanged, databaseOpen, standbys,
-            impediments, keyOther, webhookKeys, noProject, projectUnreadable, silentInstance, unreadyInstance,
+            impediments, keyOther, webhookKeys, noProject, projectUnreadable, silentInstance,
+            unreadyInstance,
             versions, unreadStreams, intake, backup, backupTried, checkpoint, audit,
         ] + ofProjects
 }

@@ -1,6 +1,7 @@
 import Assembly
 import Commands
 import Core
+import Delivery
 import Glibc
 import Ledger
 import Machine
@@ -18,7 +19,8 @@ extension HealthCheck {
             Finding(
                 sentence:
                     "\(path) is not there, and credentials or webhooks' secrets are sealed with a key.",
-                remedy: "Restore the file. If it is lost for good, make a new key, and check again.",
+                remedy:
+                    "Restore the file. If it is lost for good, make a new key, and check again.",
                 commands: [.shell("deed secret rotate --lost")])
         ]
     }
@@ -115,7 +117,8 @@ extension HealthCheck {
                     + "\(patient.keyFile.path), so nothing is sent to it.",
                 remedy:
                     "Restore the key that sealed them; if it is lost, make new ones, and give them to the receiver.",
-                commands: [.shell("deed webhook rotate \(webhook.id) --project \(webhook.project)")])
+                commands: [.shell("deed webhook rotate \(webhook.id) --project \(webhook.project)")]
+            )
         }
     }
 }
