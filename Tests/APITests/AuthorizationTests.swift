@@ -171,12 +171,8 @@ struct Stage {
         let things = try Things(front, mark: Stage.mark, in: environment)
         rows =
             Stage.reading + Stage.submitting(things) + Stage.administering(things) + Stage.webhooks
-            + [
-                Row(call: "POST /v1/stores/apple/notifications", role: nil, body: "{}"),
-                Stage.status,
-                Row(call: "GET /healthz", role: nil), Row(call: "GET /readyz", role: nil),
-                Row(call: "GET /metrics", role: nil), Row(call: "GET /openapi.json", role: nil),
-            ]
+            + Stage.operating
+            + [Row(call: "POST /v1/stores/apple/notifications", role: nil, body: "{}")]
     }
 
     private static let reading =

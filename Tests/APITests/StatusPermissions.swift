@@ -1,5 +1,0 @@
-import Core
-
-extension Stage {
-    static let status = Row(call: "GET /v1/status", role: .admin)
-}
