@@ -73,7 +73,7 @@ extension ProgramTests {
         @Test("The status shows how much waits, and raises an alarm after too many attempts")
         func status() throws {
             let empty = try installation.run("status", "--listen", "127.0.0.1:1")
-            #expect(empty.output.contains("intake    0 waiting\n"), "\(empty.output)")
+            #expect(empty.output.contains("intake     0 waiting\n"), "\(empty.output)")
             try queue(1)
             try queue(2)
             try database.run("update deed.intake set tries = 6 where id = 'i_2'")

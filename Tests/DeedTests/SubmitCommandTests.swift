@@ -59,7 +59,7 @@ final class SubmitCommandTests {
         let strange = try folder.write(Array("<html>".utf8), "strange")
         let unrecognized = try submit(strange, "--customer", "u1")
         #expect(
-            unrecognized.code == 1 && unrecognized.errors.contains("does not look like evidence"))
+            unrecognized.code == 1 && unrecognized.errors.contains("is a web page, not evidence"))
         // Without the roots nothing vouches for what was minted.
         let untrusted = try deed.run("submit", signed, "--customer", "u1")
         #expect(untrusted.code == 1 && untrusted.output.contains("refused"))

@@ -14,6 +14,8 @@ let statusCommand = CommandSpec(
     ] + Option.database,
     example: "deed status --json"
 ) { invocation throws(CommandEnd) in
+    // A wrong address is told before anything is asked.
+    _ = try ServerDoor(invocation)
     if invocation.has("ready") { return try invocation.showReadiness() }
     if !invocation.has("watch") {
         let status = try Status(invocation)
