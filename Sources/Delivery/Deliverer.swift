@@ -63,8 +63,13 @@ package final class Deliverer {
         current: @escaping @Sendable () -> Webhook?
     ) throws(Fault) {
         guard let webhook = current() else { return nil }
-        guard let standing = try ports.store.webhookStandings(of: name.project, name.id)[name.id]
-        else {
+        var standing: WebhookStanding?
+        // Its event is recorded a moment before its secrets and its place are stored.
+        for _ in 0..<30 where standing == nil {
+            standing = try ports.store.webhookStandings(of: name.project, name.id)[name.id]
+            if standing == nil { Threading.pause(milliseconds: 100) }
+        }
+        guard let standing else {
             throw .broken(
                 "the webhook \(name.id) was made by halves; complete it with: "
                     + "deed webhook rotate \(name.id)")

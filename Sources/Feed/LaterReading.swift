@@ -11,12 +11,13 @@ extension FeedReader {
         return try AccessTeller(log, waiters, project).tell(found, after: wanted)
     }
 
-    /// An event of the feed by its id; `nil` if there is none.
+    /// An event of the feed by its id, or by that of a message about it; `nil` if there is none.
     package func item(
         _ id: String, of project: ProjectID, _ environment: Environment
     ) throws(FeedError) -> FeedItem? {
         let parts = id.split(separator: "-", omittingEmptySubsequences: false)
-        guard parts.count == 3, let shard = Int(parts[0]), (0..<Shard.count).contains(shard),
+        guard parts.count == 3 || parts.count == 4, let shard = Int(parts[0]),
+            (0..<Shard.count).contains(shard),
             let sequence = Int64(parts[1]), sequence > 0
         else { return nil }
         var place = try rethrowing(as: FeedError.fault, log.heads())
@@ -26,7 +27,7 @@ extension FeedReader {
         question.start = .place(place)
         // Other shards may have news meanwhile, and each has its share of a page.
         question.limit = Shard.count
-        return try page(question).items.first { $0.id == id }
+        return try page(question).items.first { $0.id == parts.prefix(3).joined(separator: "-") }
     }
 
     /// The last position of each shard that was recorded before the instant.
