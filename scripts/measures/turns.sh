@@ -29,7 +29,7 @@ start_side() {
     "$postgres_programs/createdb" -h "$scratch" -U deed "side_$1"
     programs=$2 DEED_DATABASE_URL=$(database_url "side_$1") DEED_DATA_DIR=$scratch/side.$1
     set_up_database
-    if [ "$1" = own ]; then mint_evidence $((2 * rounds * 9000)); else set_up_shop; fi
+    if [ "$1" = own ]; then mint_evidence $((2 * rounds * 6000)); else set_up_shop; fi
     start_shop
     grant_readers
     side_urls[$1]=$url side_keys[$1]=$admin_key side_servers+=("$server")
@@ -43,7 +43,7 @@ turn() {
     admin_key=${side_keys[$1]}
     case $2 in
     grant) rate=$(load grant 64 1 "$url" "turn-$3") ;;
-    ingest) rate=$(load ingest 64 1 "$url" "$scratch/evidence" transactions $((($3 - 1) * 9000))) ;;
+    ingest) rate=$(load ingest 64 1 "$url" "$scratch/evidence" transactions $((($3 - 1) * 6000))) ;;
     cached) rate=$(load read 64 1 "$url" 10000) ;;
     uncached) rate=$(load read 64 1 "$url" 10000 '?consistency=strong') ;;
     esac
