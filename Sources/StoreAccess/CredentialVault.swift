@@ -22,7 +22,7 @@ package struct CredentialVault: Sendable {
     private static let attempts = 5
 
     /// The keys of the installation: the one to seal with first, then others that may open. Makes one
-    /// if there is none and that is requested.
+    /// if that is requested and there is none, unless something is sealed already.
     package typealias Keys = @Sendable (_ making: Bool) throws(KeyTrouble) -> [SecretKey]
 
     private let table: any CredentialTable
@@ -99,16 +99,12 @@ package struct CredentialVault: Sendable {
         try table.forgetCredentials(of: app, before: version)
     }
 
-    /// A missing key is made, unless something is sealed: then the missing one is lost or unreadable, and a
-    /// new one would hide that.
     private func sealingKeys() throws(CommandError) -> [SecretKey] {
-        let sealed = try obtain(table.allCredentials())
-        let isUsed = sealed.contains { !$0.status.isEmpty }
-        do throws(KeyTrouble) {
-            return try keys(!isUsed)
-        } catch {
-            throw .refused(.credentialsLocked(error.sentence))
-        }
+        try rethrowing(
+            as: { (trouble: KeyTrouble) in
+                CommandError.refused(.credentialsLocked(trouble.sentence))
+            }
+        ) { () throws(KeyTrouble) in try keys(true) }
     }
 
     /// Reseals everything under the first key; returns the number of apps.

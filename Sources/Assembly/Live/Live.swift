@@ -69,6 +69,8 @@ package struct Live: Sendable {
         let ledger = Ledger(settings, log: outside.log, metrics: outside.metrics)
         if let answers { ledger.follow(with: answers) }
         self.ledger = ledger
+        var outside = outside
+        outside.keys = ledger.guarding(outside.keys)
         let store = LiveStore(ledger, outside)
         self.store = store
         let ports = Ports(
@@ -83,6 +85,15 @@ package struct Live: Sendable {
         self.useCases = useCases
         intake = Intake(
             ports: ports, ledger, stores: store.adapters, takesProduction: outside.takesProduction)
+    }
+}
+
+extension Ledger {
+    /// Makes a missing key only while nothing is sealed: else it is lost or unreadable, and a new one would hide that.
+    fileprivate func guarding(_ keys: @escaping Outside.Keys) -> Outside.Keys {
+        { [self] making throws(KeyTrouble) in
+            try keys(making && !((try? hasSealed()) ?? true))
+        }
     }
 }
 

@@ -14,6 +14,11 @@ extension Ledger {
         try credentials(.text(project.text), .text(nil), .text(nil))
     }
 
+    /// Whether anything is sealed under the installation's key.
+    package func hasSealed() throws(Fault) -> Bool {
+        try list(Statement.hasSealed()) { rows, row in rows.bool(row, 0) }.first ?? false
+    }
+
     package func allCredentials() throws(Fault) -> [SealedCredentials] {
         try credentials(.text(nil), .text(nil), .text(nil))
     }

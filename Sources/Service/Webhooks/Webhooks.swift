@@ -66,6 +66,9 @@ package struct Webhooks: Sendable {
             // Before the event, so that nothing is missing that comes after it.
             let cursor = try source.cursor(of: project, at: start)
             let headers = rest.headers ?? []
+            var rest = rest
+            // Where the installation's key is lost, this fails before anything is recorded.
+            rest.headers = headers
             let arguments = [url.text, environment.rawValue, start.text]
             let cause = secrets.cause(
                 of: sender, "create_webhook", arguments + (try self.arguments(rest)))
