@@ -106,6 +106,7 @@ let package = Package(
             dependencies: [
                 "Core", "Crypto", "Feed", "JSON", "Outbound", "Telemetry", "Threading",
             ],
+            resources: [.embedInCode("examples.json")],
             swiftSettings: safe),
         .target(
             name: "Jobs",

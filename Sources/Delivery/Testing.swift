@@ -58,6 +58,9 @@ package struct ExampleSender: Sendable {
     private static let customer: CustomerID = Identifier(prefix: "player-", random: "1")
 }
 
+/// The `data` of each event of a customer, as `docs/events.md` shows it.
+let exampleEvents = (try? JSON.read(PackageResources.examples_json)) ?? .null
+
 /// An item of the feed as its page shows one.
 func exampleData(
     _ id: String, _ type: String, _ environment: Environment, _ now: Instant
@@ -69,7 +72,7 @@ func exampleData(
         "id": .string(id), "customer": "player-1", "environment": .string(environment.rawValue),
         "version": 1, "position": "0:1", "type": .string(event), "occurred_at": .string(now.text),
         "recorded_at": .string(now.text), "actor": "deed:test", "cause": "command:test",
-        "catalog_version": 1, "data": (try? JSON.read(exampleEvents[event] ?? "")) ?? .null,
+        "catalog_version": 1, "data": exampleEvents[event] ?? .null,
     ]
     let held: JSON = [
         "active": true, "since": .string(now.text), "until": .null, "state": "active",

@@ -32,14 +32,10 @@ final class AccessTeller {
                 var access = try state.get()
                 // Letting go of the state first spares a copy of all that it holds.
                 told[event.stream] = nil
-                let recorded = try log.recorded(event)
                 if isWanted {
-                    let changes = try access.tell(recorded) { wanted throws(Fault) in
-                        try catalog(wanted)
-                    }
-                    found[event.position] = AccessTold(changes: changes, isUnknown: false)
+                    found[event.position] = try changes(by: event, &access)
                 } else {
-                    access.pass(recorded)
+                    access.pass(try log.recorded(event))
                 }
                 told[event.stream] = .success(access)
             } catch {
@@ -50,6 +46,14 @@ final class AccessTeller {
         }
         for case (let stream, .success(let access)) in told { memory.keep(access, of: stream) }
         return found
+    }
+
+    /// What the event changed.
+    func changes(by event: LoggedEvent, _ access: inout ToldAccess) throws(Fault) -> AccessTold {
+        let changes = try access.tell(try log.recorded(event)) { wanted throws(Fault) in
+            try catalog(wanted)
+        }
+        return AccessTold(changes: changes, isUnknown: false)
     }
 
     /// The customers of wanted events, each from where it has to be folded; shortens the round.
@@ -97,7 +101,7 @@ final class AccessTeller {
         return told
     }
 
-    func catalog(_ wanted: WantedCatalog) throws(Fault) -> Catalog {
+    private func catalog(_ wanted: WantedCatalog) throws(Fault) -> Catalog {
         if wanted == .version(0) { return Catalog() }
         if project.map({ $0.catalogVersion < wanted.newest }) ?? true {
             project = try log.project(id)

@@ -59,12 +59,7 @@ extension AccessTeller {
             for event in events {
                 var found = AccessTold.unknown
                 do throws(Fault) {
-                    if isReadable {
-                        let changes = try access.tell(try log.recorded(event)) {
-                            wanted throws(Fault) in try catalog(wanted)
-                        }
-                        found = AccessTold(changes: changes, isUnknown: false)
-                    }
+                    if isReadable { found = try changes(by: event, &access) }
                 } catch {
                     if error.isOfWholeDatabase || error == .busy { throw error }
                     isReadable = false

@@ -20,7 +20,7 @@ struct ExampleTests {
             ExampleTests.page.components(separatedBy: "\n### \(type)\n").dropFirst().first)
         let example = section.components(separatedBy: "```json\n")[1]
             .components(separatedBy: "\n```")[0]
-        #expect(try JSON.read(example) == (try JSON.read(exampleEvents[type] ?? "")))
+        #expect(try JSON.read(example) == exampleEvents[type])
     }
 
     @Test(
