@@ -212,6 +212,6 @@ extension Invocation {
 
     /// Prints the answer: as JSON if requested, otherwise as text.
     package func show(_ json: JSON, text: String) {
-        printText(isJSON ? json.text : text.withVisibleDirections)
+        printText(isJSON ? json.text : text.withVisibleControls)
     }
 }

@@ -44,16 +44,23 @@ private func write(_ text: String, to descriptor: Int32) {
 }
 
 extension String {
-    /// The text with visible names for characters that change a terminal's text direction.
-    package var withVisibleDirections: String {
-        if unicodeScalars.allSatisfy({ !$0.properties.isBidiControl }) { return self }
+    /// The text with visible names for characters that steer a terminal: what it shows may come from a stranger.
+    package var withVisibleControls: String {
+        if unicodeScalars.allSatisfy({ !$0.controlsTerminal }) { return self }
         return unicodeScalars.reduce(into: "") { shown, scalar in
-            if scalar.properties.isBidiControl {
+            if scalar.controlsTerminal {
                 shown += "<\(scalar.codePoint)>"
             } else {
                 shown.unicodeScalars.append(scalar)
             }
         }
+    }
+}
+
+extension Unicode.Scalar {
+    fileprivate var controlsTerminal: Bool {
+        let isControl = properties.generalCategory == .control && self != "\n" && self != "\t"
+        return isControl || properties.isBidiControl
     }
 }
 

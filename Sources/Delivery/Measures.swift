@@ -25,8 +25,7 @@ package final class DeliveryMeasures: Sendable {
         failed = counter("failed")
         metrics.gauge(
             "deed_webhook_lag_events",
-            "How many events of the log the webhook has not passed that is furthest behind, of those that this "
-                + "instance sends to."
+            "How many events the slowest webhook has yet to read, of the webhooks that this instance sends to."
         ) { [standings] in standings.change(wake: .none) { $0.values.map(\.lag).max() ?? 0 } }
         metrics.gauge(
             "deed_webhook_lag_seconds",

@@ -284,7 +284,7 @@ struct Outbox: Sendable {
         }
     }
 
-    /// Forgets who waits for events that may be others by now: the pages find them again.
+    /// Forgets customers who wait for events that the log has lost: the pages find what came instead.
     mutating func forgetWaiting(beyond place: [Int64]) {
         for (customer, known) in waiting
         where known.row.position.sequence > place[Int(known.row.position.shard.number)] {
@@ -303,7 +303,7 @@ struct Outbox: Sendable {
         return last
     }
 
-    /// What has to be written of those who wait, once.
+    /// The changes to waiting customers that are not written yet; each is given once.
     mutating func takeChanges() -> (waiting: [WaitingCustomer], served: [CustomerID]) {
         defer { (changed, served) = ([], []) }
         return (changed.compactMap { waiting[$0]?.row }, Array(served))

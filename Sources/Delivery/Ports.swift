@@ -192,7 +192,7 @@ private func secondsUntil(_ text: String, from now: Instant) -> Int64? {
     return instant.map { ($0.milliseconds - now.milliseconds) / 1000 }
 }
 
-/// Wakes those who deliver when something happens in their project.
+/// Wakes the threads that deliver when something happens in their project.
 package final class WebhookBell: Sendable {
     private let mailboxes = Mutex<[ProjectID: [ObjectIdentifier: Mailbox]]>([:])
 

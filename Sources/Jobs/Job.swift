@@ -11,7 +11,7 @@ package struct Job: Sendable {
         case asScheduled
         /// At that instant of Deed's clock, if it comes before the scheduled time.
         case at(Instant)
-        /// At the scheduled time, and until then these run too: those that it has not named again end.
+        /// At the scheduled time. Until then these jobs run too; a job that the next run does not name ends.
         case keeping([Job])
     }
 

@@ -1,7 +1,7 @@
 import Core
 
 extension Stage {
-    /// The calls of those who run Deed.
+    /// The calls of operators.
     static let operating = [
         Row(call: "GET /v1/status", role: .admin), Row(call: "GET /healthz", role: nil),
         Row(call: "GET /readyz", role: nil), Row(call: "GET /metrics", role: nil),

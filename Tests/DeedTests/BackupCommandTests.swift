@@ -100,7 +100,7 @@ extension ProgramTests {
                 try client.send("GET", "\(serving.url)/v1/customers/u1/entitlements").status == 200)
         }
 
-        /// Whether that file of a backup is there before the backup has its name; "deed-" is the name.
+        /// Whether a file exists of a backup that has no name yet; "deed-" stands for the name.
         private func hasReached(_ phase: String) -> Bool {
             guard let names = try? BackupsIn(out) else { return false }
             if phase == "deed-" { return !names.whole.isEmpty }

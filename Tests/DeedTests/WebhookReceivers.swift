@@ -56,7 +56,7 @@ final class WebhookReceivers {
         return text.trimmingCharacters(in: .newlines)
     }
 
-    /// What the receiver got, call by call; those that it answered with 2xx, unless all are wanted.
+    /// The calls that the receiver answered with 2xx, or all of them.
     func calls(_ name: String, all: Bool = false) throws -> [JSON] {
         let text = (try? String(contentsOfFile: folder.file(name), encoding: .utf8)) ?? ""
         // The last line may be half written.

@@ -1,5 +1,5 @@
 # A backup and a restore beside pg_dump and pg_restore with the same options, in turns and under the same load, and what
-# each does to those who write and read meanwhile; how soon an operator is told how things stand.
+# each does to writers and readers meanwhile; how soon `deed status` and `deed doctor` answer.
 # shellcheck shell=bash
 
 measure_backup() {

@@ -1,5 +1,5 @@
 # What support does, of many customers: how soon each kind of name leads to one while others write, how soon a page of
-# grants comes, and what each index costs those who write.
+# grants comes, and what each index costs writers.
 # shellcheck shell=bash
 
 # These customers have something of each kind to find; the others have rows that look the same.

@@ -1,5 +1,5 @@
 -- 1 project, 2 webhook, 3 replay, 4 digest, 5 event, 6 since, 7 until, 8 types, 9 customer, 10 asked when, 11 how many may
--- be under way, 12 since when those that are over are kept. Answers the digest of what is there, and null where there are
+-- be under way, 12 until when older finished ones are deleted. Answers the digest of what is there, and null where there are
 -- too many.
 with forgotten as (
     delete from {schema}.webhook_replays

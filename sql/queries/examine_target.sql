@@ -1,4 +1,4 @@
--- 1 the schema's name. Whether a restore can begin: whether the schema is there, and what this login may make.
+-- 1 the schema's name. Whether a restore can begin: whether the schema exists, and what this login may make.
 select
     exists (select from pg_namespace where nspname = $1::text),
     has_database_privilege(session_user, current_database(), 'create'),

@@ -113,7 +113,9 @@ package struct WebhookHeader: Hashable, Sendable {
         let isTaken =
             WebhookHeader.taken.contains(lowered)
             || ["webhook-", "ce-", "deed-", "proxy-", "sec-"].contains(where: lowered.hasPrefix)
-        if isTaken { throw InvalidWebhook("has a name that HTTP, the signature or Deed sets") }
+        if isTaken {
+            throw InvalidWebhook("has a name that Deed or HTTP itself sets; choose another one")
+        }
         let isPlain = value.utf8.allSatisfy { $0 >= 0x20 && $0 < 0x7F }
         if !isPlain || value.isEmpty || value.utf8.count > 1024 {
             throw InvalidWebhook("must have 1 to 1024 bytes of printable ASCII, in one line")
@@ -164,7 +166,7 @@ package struct WebhookURL: Hashable, Sendable {
         let rest = text.drop { $0 != "/" }.dropFirst(2)
         let authority = rest.prefix { $0 != "/" && $0 != "?" }
         if authority.contains("@") {
-            throw InvalidWebhook("names a user; send credentials in \"headers\"")
+            throw InvalidWebhook("names a user; send credentials in a fixed header")
         }
         let bracket = authority.hasPrefix("[") ? authority.firstIndex(of: "]") : nil
         let port = authority[(bracket ?? authority.startIndex)...].firstIndex(of: ":")
@@ -173,7 +175,7 @@ package struct WebhookURL: Hashable, Sendable {
         if let port {
             let digits = authority[port...].dropFirst()
             if !digits.allSatisfy({ ("0"..."9").contains($0) }) || UInt16(digits) ?? 0 == 0 {
-                throw InvalidWebhook("has a port that is none")
+                throw InvalidWebhook("has an invalid port")
             }
         }
         self.text = text

@@ -63,7 +63,7 @@ private final class Worker: Sendable {
         var idleSince: [Int]
         /// The last logged reason, so that it is not logged at each run.
         var reason: String?
-        /// The workers of the jobs that it keeps, and of those that are about to end.
+        /// The workers of kept jobs, and of jobs that are about to end.
         var kept: [String: Worker] = [:]
         var ending: [Worker] = []
     }

@@ -27,7 +27,7 @@ package struct LastDone: Sendable {
     }
 }
 
-/// What operators are shown about a database and those who serve it.
+/// What an operator sees of a database and of the instances that serve it.
 extension Ledger {
     /// Shows other processes that an instance lives. Does not wait for standbys: a lost row is written again.
     package func noteInstance(

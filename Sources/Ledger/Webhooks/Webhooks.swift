@@ -77,7 +77,7 @@ extension Ledger {
         return standings
     }
 
-    /// Customers who wait, those who wait for the oldest event first.
+    /// Waiting customers, the one with the oldest event first.
     package func waitingCustomers(
         of name: WebhookName, limit: Int
     ) throws(Fault) -> [WaitingCustomer] {

@@ -85,6 +85,10 @@ package struct WebhookTest: Hashable, Sendable {
     package let answer: String
     package let milliseconds: Int64
 
+    package var isDelivered: Bool {
+        error == nil && status.map { (200..<300).contains($0) } ?? false
+    }
+
     package init(
         message: String, status: Int?, error: String?, answer: String, milliseconds: Int64
     ) {

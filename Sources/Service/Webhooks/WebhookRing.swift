@@ -11,7 +11,7 @@ package final class WebhookRing: Sendable {
         let projects = Mutex<Set<ProjectID>>([])
     }
 
-    /// `projects` are those that have, or had, endpoints.
+    /// `projects` gives each project that has or had endpoints.
     package init(
         _ ledger: any EventLog, projects: @escaping @Sendable () throws(Fault) -> Set<ProjectID>
     ) {
@@ -37,7 +37,7 @@ package final class WebhookRing: Sendable {
         listed.known { $0[name] }?.found
     }
 
-    /// Those that are to be sent to.
+    /// The endpoints that get messages.
     package var active: [WebhookName] {
         listed.known { all in all.filter { !$0.value.isPaused }.map(\.key) }?.found ?? []
     }

@@ -68,7 +68,7 @@ private func endPostgres(in folder: String) {
     let place = "\(folder)/postgres"
     guard let text = try? String(contentsOfFile: "\(place)/postmaster.pid", encoding: .utf8),
         let process = text.split(separator: "\n").first.flatMap({ pid_t($0) }),
-        // Another process may have that number by now.
+        // The system may have given the number to another process.
         (try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/\(process)/cwd"))
             == place
     else { return }

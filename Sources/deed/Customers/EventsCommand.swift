@@ -36,7 +36,7 @@ let eventsCommand = CommandSpec(
                 invocation.isJSON
                     ? String(
                         decoding: item.json(tellingAccess: question.tellsAccess), as: UTF8.self)
-                    : item.line.withVisibleDirections)
+                    : item.line.withVisibleControls)
         }
         let cursor = next.text(for: question.project)
         invocation.show(["next": .string(cursor)], text: "Go on with: --after \(cursor)")

@@ -43,7 +43,7 @@ extension Patient {
         return finding
     }
 
-    /// What an operator should have done by now. A young installation is not late.
+    /// A regular work of the operator that is overdue. A young installation is not late.
     func lateness(_ what: String, _ participle: String) -> [Finding] {
         guard let chore = Chore.all.first(where: { $0.what == what }), !isForTests else {
             return []

@@ -6,7 +6,7 @@ import Ledger
 /// The schema, and who may do what with it.
 extension HealthCheck {
     static let schemaMissing = HealthCheck(
-        "schema_missing", "whether the schema is there", .wrong, needs: .server
+        "schema_missing", "whether the database has the schema", .wrong, needs: .server
     ) { patient throws(CommandEnd) in
         if try patient.migration.get() != 0 { return [] }
         return [

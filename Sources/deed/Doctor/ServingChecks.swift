@@ -4,7 +4,7 @@ import Core
 import Ledger
 import Service
 
-/// Those who serve, what waits for them, and what operators should have done.
+/// The instances, what waits for them, and the operator's regular work.
 extension HealthCheck {
     static let noProject = HealthCheck(
         "no_project", "whether there is a project", .warning, needs: .schema

@@ -66,7 +66,7 @@ extension Invocation {
         if fileExists(file.path) {
             throw .refused(
                 code: "key_there",
-                sentence: "\(file.path) is there; to replace it, leave --lost out.")
+                sentence: "\(file.path) exists; to replace it, leave --lost out.")
         }
         try withLive { live throws(CommandEnd) in
             _ = try file.key(making: true)

@@ -26,7 +26,7 @@ enum ServerState: Equatable {
         case .ready, .notRunning: word
         case .notReady(let reason): reason.isEmpty ? word : "not ready (\(reason))"
         case .speaksTLS:
-            "not understood: it speaks HTTPS, or something else is there; give --tls-certificate FILE"
+            "not understood: it speaks HTTPS or is another program; give --tls-certificate FILE"
         case .untrusted(let file): "not the one with the certificate in \(file)"
         }
     }

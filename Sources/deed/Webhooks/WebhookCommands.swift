@@ -53,7 +53,10 @@ let webhookCommands = [
 private let theWebhook = [Positional(name: "ID", help: "the webhook's id, as in wh_7m2c0qv3")]
 
 private let settable: [Option] = [
-    .value("types", "LIST", "types or families of events, as in entitlement.*,grant.given"),
+    .value(
+        "types", "LIST",
+        "types or families of events, as in grant.*,purchase.refunded; a new webhook gets entitlement.*"
+    ),
     .value("format", "FORMAT", "deed (the default) or cloudevents"),
     .value(
         "headers-file", "FILE",
@@ -84,6 +87,7 @@ private let createWebhookCommand = CommandSpec(
         let answer = try useCases.fulfil(
             webhooks.creating(url, environment, change, from: start, in: project, by: sender))
         invocation.show(answer.json, text: answer.text)
+        invocation.remindOfService()
     }
 }
 
@@ -189,8 +193,11 @@ private let testWebhookCommand = CommandSpec(
         let answer = try obey(webhooks.test(id, type: type, of: project))
         invocation.show(
             answer.json,
-            text: (answer.status.map { "The receiver answered \($0)" } ?? "Nothing arrived")
-                + " after \(answer.milliseconds) ms. \(answer.error ?? answer.answer)")
+            text: answer.text)
+        if !answer.isDelivered {
+            throw .refused(code: "webhook_test_failed", sentence: "The example has not arrived.")
+        }
+        invocation.remindOfService()
     }
 }
 

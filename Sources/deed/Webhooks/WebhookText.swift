@@ -2,6 +2,7 @@ import API
 import Assembly
 import Commands
 import Core
+import Foundation
 import Service
 
 extension Invocation {
@@ -27,7 +28,14 @@ extension Invocation {
         try withWebhooks(in: project) { webhooks, useCases throws(CommandEnd) in
             let answer = try useCases.fulfil(wish(webhooks, id, project, sender))
             show(answer.json, text: answer.text)
+            remindOfService()
         }
+    }
+
+    /// What this command may reach says nothing of what the service may.
+    func remindOfService() {
+        if isJSON || self["webhook-allow"] == nil { return }
+        printError("The service needs --webhook-allow (DEED_WEBHOOK_ALLOW) for this address, too.")
     }
 
     /// A flag that is left out changes nothing.
@@ -88,7 +96,9 @@ extension Invocation {
 
     private func feedTypes() throws(CommandEnd) -> [String]? {
         guard let list = self["types"] else { return nil }
-        let names = list.split(separator: ",", omittingEmptySubsequences: false).map(String.init)
+        let names = list.split(separator: ",", omittingEmptySubsequences: false)
+            .map { $0.trimmingCharacters(in: .whitespaces) }
+        if names.contains("") { throw usage("--types has an empty name") }
         do throws(UnknownFeedType) {
             _ = try FeedTypes(names)
         } catch {
@@ -129,33 +139,77 @@ extension WebhookAnswer {
     var line: String {
         "\(webhook.id)   \(state.rawValue.padded(to: 6))   lag \(standing?.lag ?? 0)   "
             + "waiting \(standing?.waiting ?? 0)   \(webhook.url.text)"
+            + (webhook.description.map { "   \($0)" } ?? "")
     }
 
     var text: String {
-        guard let keys else { return line }
-        return line + "\nsecret       \(keys.secret)\npublic key   \(keys.publicKey)\n"
-            + "They are shown only this once."
+        var lines = [
+            line, "types        \(webhook.types.joined(separator: ", "))",
+            "environment  \(webhook.environment.rawValue)",
+            "format       \(webhook.format.rawValue)",
+            "requests     \(webhook.concurrency) at a time, "
+                + (webhook.rate.map { "at most \($0) per second" } ?? "without a limit per second"),
+        ]
+        if !webhook.headers.isEmpty {
+            lines.append("headers      \(webhook.headers.joined(separator: ", "))")
+        }
+        if let parked = standing?.parked, parked > 0 {
+            lines.append("parked       \(parked) customers; deed webhook resume \(webhook.id)")
+        }
+        if let oldest = standing?.oldestAt { lines.append("oldest       \(oldest.text)") }
+        if let keys {
+            lines += [
+                "secret       \(keys.secret)", "public key   \(keys.publicKey)",
+                "Keep the secret: nothing shows it later.",
+            ]
+        }
+        return lines.joined(separator: "\n")
     }
 }
 
 extension DeliveriesAnswer {
     var text: String {
-        let lines = attempts.map { attempt in
-            let end = attempt.status.map { "\($0)" } ?? "---"
-            return "\(attempt.at.text)   \(end)   \(attempt.milliseconds) ms   \(attempt.type)   "
-                + "\(attempt.customer)   \(attempt.message)"
-                + (attempt.error.map { "   \($0)" } ?? "")
+        let all =
+            attempts.map(\.line) + waiting.map { $0.line(webhook) } + replays.map(\.line)
+        return all.isEmpty ? "Nothing was sent lately." : all.joined(separator: "\n")
+    }
+}
+
+extension WebhookAttempt {
+    fileprivate var line: String {
+        let end = status.map { "\($0)" } ?? "---"
+        var line =
+            "\(at.text)   \(end)   \(milliseconds) ms   \(type)   \(customer)   \(message)   "
+            + "attempt \(attempt)"
+        if let replay { line += "   \(replay)" }
+        let said = error ?? (isDelivered ? "" : answer.prefix { !$0.isNewline }.description)
+        return said.isEmpty ? line : line + "   \(said)"
+    }
+}
+
+extension WaitingCustomer {
+    fileprivate func line(_ webhook: WebhookID) -> String {
+        let count = attempts == 1 ? "1 attempt" : "\(attempts) attempts"
+        guard let dueAt else {
+            return "\(customer) is parked at \(position) after \(count); "
+                + "deed webhook resume \(webhook) sends it again"
         }
-        let waits = waiting.map { row in
-            "\(row.customer) waits from \(row.position) on, "
-                + (row.dueAt.map { "until \($0.text)" } ?? "until deed webhook resume")
-                + ", after \(row.attempts) attempts"
-        }
-        let again = replays.map { replay in
-            "\(replay.id) \(replay.isOver ? "is over" : "goes on"): \(replay.sent) sent, "
-                + "\(replay.failed) failed"
-        }
-        let all = lines + waits + again
-        return all.isEmpty ? "Nothing was sent yet." : all.joined(separator: "\n")
+        return "\(customer) waits at \(position) after \(count), until \(dueAt.text)"
+    }
+}
+
+extension WebhookReplay {
+    fileprivate var line: String {
+        "\(id) \(isOver ? "is finished" : "is running"): \(sent) delivered, \(failed) given up"
+    }
+}
+
+extension WebhookTest {
+    var text: String {
+        guard let status else { return "Nothing was sent: \(error ?? "the reason is unknown")." }
+        let said = error ?? answer
+        return "The receiver answered \(status) after \(milliseconds) ms."
+            + (said.isEmpty ? "" : " \(said)")
+            + (status == 401 ? " Does it have the current secret?" : "")
     }
 }

@@ -27,9 +27,12 @@ if (!options["secret-file"]) {
   console.error("name the file of the secret with --secret-file");
   process.exit(2);
 }
-const keys = readFileSync(options["secret-file"], "ascii")
-  .split("\n").map((line) => line.trim()).filter(Boolean)
-  .map((line) => Buffer.from(line.replace(/^whsec_/, ""), "base64"));
+const lines = readFileSync(options["secret-file"], "utf8").split("\n").map((line) => line.trim()).filter(Boolean);
+if (lines.length === 0 || !lines.every((line) => /^whsec_[A-Za-z0-9+/]+=*$/.test(line))) {
+  console.error(`${options["secret-file"]} must have a secret that begins with whsec_, or two, a line each`);
+  process.exit(2);
+}
+const keys = lines.map((line) => Buffer.from(line.slice("whsec_".length), "base64"));
 
 /** Whether one of the keys signed these exact bytes, under this id, a moment ago. */
 function isGenuine(headers, body) {

@@ -25,9 +25,15 @@ LONGEST = 1 << 20  # bytes of a body
 
 
 def secrets(path):
-    with open(path, encoding="ascii") as file:
+    with open(path, encoding="utf-8") as file:
         lines = [line.strip() for line in file if line.strip()]
-    return [base64.b64decode(line.removeprefix("whsec_"), validate=True) for line in lines]
+    try:
+        keys = [base64.b64decode(line.removeprefix("whsec_"), validate=True) for line in lines if line.startswith("whsec_")]
+    except ValueError:
+        keys = []
+    if not keys or len(keys) < len(lines):
+        sys.exit(f"{path} must have a secret that begins with whsec_, or two, a line each")
+    return keys
 
 
 def is_genuine(keys, headers, body, now):
