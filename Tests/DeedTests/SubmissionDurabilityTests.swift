@@ -72,7 +72,9 @@ extension ProgramTests {
                 pause(milliseconds: Int64.random(in: 0...100, using: &random))
                 let before = writers.count
                 let loss = PostgresProxy.Loss.allCases[round % 2]
-                proxy.lose(loss, of: .commit, times: Int.random(in: 1...3, using: &random))
+                proxy.lose(
+                    loss, of: .commit, after: .insertEvents,
+                    times: Int.random(in: 1...3, using: &random))
                 #expect(
                     eventually(within: 30_000) { proxy.left == 0 && writers.count > before + 6 })
             }

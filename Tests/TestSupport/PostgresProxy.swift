@@ -1,6 +1,7 @@
 import Foundation
 import Glibc
 package import Postgres
+import SQL
 import Synchronization
 import Threading
 
@@ -62,9 +63,15 @@ package final class PostgresProxy: Sendable {
 
     deinit { shutdown(listener, Int32(SHUT_RDWR)) }
 
-    /// The next uses of a prepared statement, so many of them, end as `loss` says.
-    package func lose(_ loss: Loss, of statement: Statement, times: Int = 1) {
-        plan.state.withLock { $0 = Plan.State(statement: statement.name, loss: loss, left: times) }
+    /// The next uses of a prepared statement end as `loss` says, that many of them; with `after`, only in transactions
+    /// that have used the other statement before.
+    package func lose(
+        _ loss: Loss, of statement: Statement, after other: Statement? = nil, times: Int = 1
+    ) {
+        plan.state.withLock {
+            $0 = Plan.State(
+                statement: statement.name, other: other?.name, loss: loss, left: times)
+        }
     }
 
     /// How many of them are still to come.
@@ -74,14 +81,18 @@ package final class PostgresProxy: Sendable {
 private final class Plan: Sendable {
     struct State {
         var statement = ""
+        var other: String?
         var loss = PostgresProxy.Loss.command
         var left = 0
     }
     let state = Mutex(State())
 
-    func loss(of statement: String) -> PostgresProxy.Loss? {
+    /// `others` are the statements that the transaction has used.
+    func loss(of statement: String, after others: Set<String>) -> PostgresProxy.Loss? {
         state.withLock { state in
-            guard state.left > 0, state.statement == statement else { return nil }
+            guard state.left > 0, state.statement == statement,
+                state.other.map(others.contains) ?? true
+            else { return nil }
             state.left -= 1
             return state.loss
         }
@@ -142,12 +153,18 @@ private final class Line: Sendable {
 
     private func passCommands() {
         var messages = Messages(isTyped: false)
+        var used: Set<String> = []
         while messages.receive(from: client) {
             while let message = messages.next() {
-                switch message.boundStatement.flatMap(plan.loss) {
+                let statement = message.boundStatement
+                switch statement.flatMap({ plan.loss(of: $0, after: used) }) {
                 case .command: return
                 case .reply: isMute.store(true, ordering: .sequentiallyConsistent)
                 case nil: break
+                }
+                if let statement {
+                    if statement == Statement.begin.name { used = [] }
+                    used.insert(statement)
                 }
                 if !send(message.bytes, to: server) { return }
             }
