@@ -22,7 +22,7 @@ func run(_ command: [String]) -> (status: Int32, output: String) {
 
 /// A template for `mkstemp` and `mkdtemp` with this beginning: they replace its last six
 /// characters.
-func nameTemplate(_ beginning: String) -> [CChar] {
+package func nameTemplate(_ beginning: String) -> [CChar] {
     Array((beginning + String(repeating: "X", count: 6)).utf8CString)
 }
 

@@ -1,6 +1,7 @@
 import Commands
 import Core
 import Glibc
+import PrivatePostgres
 
 /// The content of a file that a person named; `-` is standard input.
 func readFile(_ path: String) throws(CommandEnd) -> String {
@@ -31,6 +32,22 @@ func syncFolder(of path: String) {
 }
 
 func fileExists(_ path: String) -> Bool { access(path, F_OK) == 0 }
+
+/// How many bytes are free where the folder is; `nil` if that cannot be told.
+func freeBytes(in folder: String) -> Int64? {
+    var found = statvfs()
+    guard statvfs(folder, &found) == 0, found.f_blocks > 0 else { return nil }
+    return Int64(clamping: UInt64(found.f_bavail) * UInt64(found.f_frsize))
+}
+
+/// Makes a new folder for this user alone, whose name begins like that.
+func temporaryFolder(_ beginning: String) throws(CommandEnd) -> String {
+    var template = nameTemplate(beginning)
+    guard mkdtemp(&template) != nil else {
+        throw .fault("\(beginning)… cannot be made: \(String(cString: strerror(errno)))")
+    }
+    return String(decoding: template.dropLast().map(UInt8.init(bitPattern:)), as: UTF8.self)
+}
 
 /// Writes a file completely or not at all: the old one stays until the new one is safe on disk.
 func replaceFile(_ path: String, with text: String) throws(CommandEnd) {

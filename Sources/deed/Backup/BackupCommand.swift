@@ -108,10 +108,7 @@ extension Invocation {
 
 /// Throws unless so much is free there.
 func requireRoom(_ bytes: Int64, in folder: String) throws(CommandEnd) {
-    var found = statvfs()
-    guard statvfs(folder, &found) == 0 else { return }
-    let free = Int64(clamping: UInt64(found.f_bavail) * UInt64(found.f_frsize))
-    if free >= bytes { return }
+    guard let free = freeBytes(in: folder), free < bytes else { return }
     throw .refused(
         code: "too_little_room",
         sentence:

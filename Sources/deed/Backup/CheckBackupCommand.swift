@@ -57,11 +57,7 @@ private func trialFolder(in scratch: String) throws(CommandEnd) -> String {
         endPostgres(in: "\(scratch)/\(name)")
         _ = runProgram(["/bin/rm", "-rf", "\(scratch)/\(name)"])
     }
-    var template = Array("\(scratch)/deed-trial.\(getpid()).XXXXXX".utf8CString)
-    guard mkdtemp(&template) != nil else {
-        throw .fault("No folder can be made in \(scratch): \(String(cString: strerror(errno)))")
-    }
-    return String(decoding: template.dropLast().map(UInt8.init(bitPattern:)), as: UTF8.self)
+    return try temporaryFolder("\(scratch)/deed-trial.\(getpid()).")
 }
 
 private func endPostgres(in folder: String) {

@@ -144,18 +144,22 @@ struct Restoring {
 
     /// The dump's table of contents in two parts.
     private struct Lists {
-        let first: String
-        let last: String
+        /// Of this user alone: no other user's link can stand there.
+        private let place: String
+        var first: String { "\(place)/first" }
+        var last: String { "\(place)/last" }
 
         init(of folder: String, _ programs: ClientPrograms) throws(CommandEnd) {
-            let name = "/tmp/deed-restore-\(getpid())-\(UInt32.random(in: 0...UInt32.max))"
-            let file = "\(name).all"
+            let place = try temporaryFolder("/tmp/deed-restore.")
+            self.place = place
+            var isWhole = false
+            defer { if !isWhole { Lists.remove(place) } }
+            let file = "\(place)/all"
             let listed = programs.run(
                 "pg_restore", ["--list", "--file=\(file)", "\(folder)/dump"])
             if listed.status != 0 {
                 throw .fault("pg_restore cannot read the dump. It says: \(listed.output)")
             }
-            defer { unlink(file) }
             let lines = String(decoding: try readFile(file, limit: 16 << 20), as: UTF8.self)
                 .split(separator: "\n").filter { !$0.hasPrefix(";") }
             let (ends, others) = (
@@ -163,14 +167,15 @@ struct Restoring {
                 lines.filter { !$0.contains(Restoring.last) }
             )
             if ends.count != 1 { throw .fault("The dump lacks the table deed.migrations.") }
-            (first, last) = ("\(name).first", "\(name).last")
             try replaceFile(first, with: others.joined(separator: "\n") + "\n")
             try replaceFile(last, with: ends.joined(separator: "\n") + "\n")
+            isWhole = true
         }
 
-        func remove() {
-            unlink(first)
-            unlink(last)
+        func remove() { Lists.remove(place) }
+
+        private static func remove(_ folder: String) {
+            _ = runProgram(["/bin/rm", "-rf", folder])
         }
     }
 }

@@ -7,91 +7,78 @@ import Machine
 
 /// What lies on this machine.
 extension HealthCheck {
-    static let dataFolder = HealthCheck(
+    static let dataFolder = one(
         "data_folder_missing", "the data folder", .warning
     ) { patient throws(CommandEnd) in
         let folder = patient.settings.dataFolder
-        if fileExists(folder) || patient.settings.databaseURL == nil { return [] }
-        return [
-            Finding(
-                sentence:
-                    "\(folder) is not there. What instances have seen of the log is kept in it for their next start.",
-                remedy: "Make it, for the user who serves.",
-                commands: [.shell("mkdir -p \(shellWord(folder))")],
-                fix: { () throws(CommandEnd) in
-                    if mkdir(folder, 0o755) == 0 || errno == EEXIST { return }
-                    throw .fault("\(folder) cannot be made: \(String(cString: strerror(errno)))")
-                })
-        ]
+        if fileExists(folder) || patient.settings.databaseURL == nil { return nil }
+        return Finding(
+            sentence:
+                "\(folder) is not there. What instances have seen of the log is kept in it for their next start.",
+            remedy: "Make it, for the user who serves.",
+            commands: [.shell("mkdir -p \(shellWord(folder))")],
+            fix: { () throws(CommandEnd) in
+                if mkdir(folder, 0o755) == 0 || errno == EEXIST { return }
+                throw .fault("\(folder) cannot be made: \(String(cString: strerror(errno)))")
+            })
     }
 
-    static let dataFolderOwner = HealthCheck(
+    static let dataFolderOwner = one(
         "data_folder_owner", "who may write into the data folder", .wrong
     ) { patient throws(CommandEnd) in
         let folder = patient.settings.dataFolder
         var found = stat()
-        guard let user = patient.user, stat(folder, &found) == 0 else { return [] }
+        guard let user = patient.user, stat(folder, &found) == 0 else { return nil }
         // Started by root, the service takes root's folder for its user.
-        if found.st_uid == user.id || found.st_uid == 0 && geteuid() == 0 { return [] }
-        if geteuid() != 0, access(folder, W_OK | X_OK) == 0 { return [] }
-        return [
-            Finding(
-                sentence: "\(folder) does not belong to \(user.name), who serves.",
-                remedy: "As root, give it to that user.",
-                commands: [.shell("chown -R \(user.name) \(shellWord(folder))")])
-        ]
+        if found.st_uid == user.id || found.st_uid == 0 && geteuid() == 0 { return nil }
+        if geteuid() != 0, access(folder, W_OK | X_OK) == 0 { return nil }
+        return Finding(
+            sentence: "\(folder) does not belong to \(user.name), who serves.",
+            remedy: "As root, give it to that user.",
+            commands: [.shell("chown -R \(user.name) \(shellWord(folder))")])
     }
 
-    static let seenFiles = HealthCheck(
+    static let seenFiles = one(
         "seen_unreadable", "what instances remember of the log", .wrong
     ) { patient throws(CommandEnd) in
         let folder = "\(patient.settings.dataFolder)/seen"
-        guard let user = patient.user, fileExists(folder) else { return [] }
+        guard let user = patient.user, fileExists(folder) else { return nil }
         let foreign = owners(in: folder).filter { $0.value != user.id }
-        if foreign.isEmpty { return [] }
-        return [
-            Finding(
-                sentence:
-                    "\(foreign.count) files in \(folder) do not belong to \(user.name), who serves; an instance "
-                    + "that may not read them stops work.",
-                remedy: "As root, give them to that user.",
-                commands: [.shell("chown -R \(user.name) \(shellWord(folder))")])
-        ]
+        if foreign.isEmpty { return nil }
+        return Finding(
+            sentence:
+                "\(foreign.count) files in \(folder) do not belong to \(user.name), who serves; an instance "
+                + "that may not read them stops work.",
+            remedy: "As root, give them to that user.",
+            commands: [.shell("chown -R \(user.name) \(shellWord(folder))")])
     }
 
-    static let descriptors = HealthCheck(
+    static let descriptors = one(
         "few_descriptors", "how many files may be open", .warning
     ) { patient throws(CommandEnd) in
         var limit = rlimit()
         let wanted =
             ((try? patient.invocation.integer("connections", in: 1...100_000)) ?? 4096) + 320
         guard getrlimit(Int32(RLIMIT_NOFILE.rawValue), &limit) == 0, limit.rlim_max < wanted
-        else { return [] }
-        return [
-            Finding(
-                sentence:
-                    "At most \(limit.rlim_max) files may be open, and \(wanted) are wanted: fewer connections will "
-                    + "be served.",
-                remedy:
-                    "Raise the hard limit (LimitNOFILE= of systemd) where deed is started, or serve fewer.",
-                commands: [.shell("export DEED_CONNECTIONS=\(max(1, Int(limit.rlim_max) - 320))")])
-        ]
+        else { return nil }
+        return Finding(
+            sentence:
+                "At most \(limit.rlim_max) files may be open, and \(wanted) are wanted: fewer connections will "
+                + "be served.",
+            remedy:
+                "Raise the hard limit (LimitNOFILE= of systemd) where deed is started, or serve fewer.",
+            commands: [.shell("export DEED_CONNECTIONS=\(max(1, Int(limit.rlim_max) - 320))")])
     }
 
-    static let disk = HealthCheck("disk_low", "the room on disk", .warning) {
+    static let disk = one("disk_low", "the room on disk", .warning) {
         patient throws(CommandEnd) in
         let folder = patient.settings.dataFolder
-        var found = statvfs()
-        guard statvfs(folder, &found) == 0, found.f_blocks > 0 else { return [] }
-        let free = Int64(clamping: UInt64(found.f_bavail) * UInt64(found.f_frsize))
-        if free > 1_000_000_000 { return [] }
-        return [
-            Finding(
-                sentence: "Only \(bytesText(free)) are free where \(folder) is.",
-                remedy:
-                    "Make room, or move the folder to a larger disk: without room, no write succeeds."
-            )
-        ]
+        guard let free = freeBytes(in: folder), free <= 1_000_000_000 else { return nil }
+        return Finding(
+            sentence: "Only \(bytesText(free)) are free where \(folder) is.",
+            remedy:
+                "Make room, or move the folder to a larger disk: without room, no write succeeds."
+        )
     }
 
     static let tlsFiles = HealthCheck("tls_unreadable", "the TLS files", .wrong) {
@@ -118,34 +105,30 @@ extension HealthCheck {
         }
     }
 
-    static let tlsEnd = HealthCheck("tls_ends", "when the TLS certificate ends", .warning) {
+    static let tlsEnd = one("tls_ends", "when the TLS certificate ends", .warning) {
         patient throws(CommandEnd) in
         guard let certificate = patient.invocation["tls-certificate"],
             let key = patient.invocation["tls-key"],
             let end = try? TLSFiles(certificate: certificate, key: key).certificateEnds()
-        else { return [] }
+        else { return nil }
         let left = end - systemClock().milliseconds / 1000
-        if left > 30 * 86_400 { return [] }
-        return [
-            Finding(
-                sentence: "The certificate in \(certificate) "
-                    + (left > 0 ? "ends in \(span(left * 1000))." : "has ended."),
-                remedy: "Renew it. A running service reads the files again by itself.")
-        ]
+        if left > 30 * 86_400 { return nil }
+        return Finding(
+            sentence: "The certificate in \(certificate) "
+                + (left > 0 ? "ends in \(span(left * 1000))." : "has ended."),
+            remedy: "Renew it. A running service reads the files again by itself.")
     }
 
-    static let extraRoots = HealthCheck(
+    static let extraRoots = one(
         "extra_roots_unreadable", "the folder of --extra-roots", .wrong
     ) { patient throws(CommandEnd) in
         do throws(CommandEnd) {
             _ = try patient.invocation.extraRoots()
-            return []
+            return nil
         } catch {
-            return [
-                Finding(
-                    sentence: error.sentence,
-                    remedy: "Put the certificates there, or leave --extra-roots out.")
-            ]
+            return Finding(
+                sentence: error.sentence,
+                remedy: "Put the certificates there, or leave --extra-roots out.")
         }
     }
 }

@@ -1,6 +1,6 @@
 import Commands
 
-/// A look at one thing that an installation depends on. A new one is a file in `Checks` and a line in `all`.
+/// A look at one thing that an installation depends on. A new one is a value in one of the files of checks, and a name in `all`.
 struct HealthCheck: Sendable {
     /// The stable code that programs compare, and the word for `--only`.
     let code: String
@@ -20,6 +20,16 @@ struct HealthCheck: Sendable {
         self.level = level
         self.needs = needs
         self.find = find
+    }
+
+    /// One that finds one thing at most.
+    static func one(
+        _ code: String, _ subject: String, _ level: Finding.Level, needs: Stage = .machine,
+        find: @escaping @Sendable (Patient) throws(CommandEnd) -> Finding?
+    ) -> HealthCheck {
+        HealthCheck(code, subject, level, needs: needs) { patient throws(CommandEnd) in
+            try find(patient).map { [$0] } ?? []
+        }
     }
 
     /// How far a set-up must have come.

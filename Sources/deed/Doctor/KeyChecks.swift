@@ -10,78 +10,70 @@ import StoreAccess
 
 /// The installation's key.
 extension HealthCheck {
-    static let keyMissing = HealthCheck(
+    static let keyMissing = one(
         "key_missing", "the installation's key", .wrong, needs: .schema
     ) { patient throws(CommandEnd) in
         let path = patient.keyFile.path
-        if access(path, F_OK) == 0 || errno != ENOENT || !patient.hasSealed { return [] }
-        return [
-            Finding(
-                sentence:
-                    "\(path) is not there, and credentials or webhooks' secrets are sealed with a key.",
-                remedy:
-                    "Restore the file. If it is lost for good, make a new key, and check again.",
-                commands: [.shell("deed secret rotate --lost")])
-        ]
+        if access(path, F_OK) == 0 || errno != ENOENT || !patient.hasSealed { return nil }
+        return Finding(
+            sentence:
+                "\(path) is not there, and credentials or webhooks' secrets are sealed with a key.",
+            remedy:
+                "Restore the file. If it is lost for good, make a new key, and check again.",
+            commands: [.shell("deed secret rotate --lost")])
     }
 
-    static let keyUnreadable = HealthCheck(
+    static let keyUnreadable = one(
         "key_unreadable", "who may read the installation's key", .wrong
     ) { patient throws(CommandEnd) in
         let path = patient.keyFile.path
         var found = stat()
         guard let user = patient.user, stat(path, &found) == 0, found.st_uid != user.id else {
-            return []
+            return nil
         }
-        return [
-            Finding(
-                sentence:
-                    "\(path) is unreadable by \(user.name), who serves: only its owner may read it.",
-                remedy: "As root, give it to that user.",
-                commands: [.shell("chown \(user.name) \(shellWord(path))")])
-        ]
+        return Finding(
+            sentence:
+                "\(path) is unreadable by \(user.name), who serves: only its owner may read it.",
+            remedy: "As root, give it to that user.",
+            commands: [.shell("chown \(user.name) \(shellWord(path))")])
     }
 
-    static let keyOpen = HealthCheck(
+    static let keyOpen = one(
         "key_open", "who else may read the installation's key", .wrong
     ) { patient throws(CommandEnd) in
         let path = patient.keyFile.path
         var found = stat()
-        guard stat(path, &found) == 0, found.st_mode & 0o077 != 0 else { return [] }
-        return [
-            Finding(
-                sentence: "Users other than its owner may use \(path).",
-                remedy: "Let only its owner read it.",
-                commands: [.shell("chmod 600 \(shellWord(path))")],
-                fix: { () throws(CommandEnd) in
-                    if chmod(path, 0o600) == 0 { return }
-                    throw .fault("\(path) cannot be closed: \(String(cString: strerror(errno)))")
-                })
-        ]
+        guard stat(path, &found) == 0, found.st_mode & 0o077 != 0 else { return nil }
+        return Finding(
+            sentence: "Users other than its owner may use \(path).",
+            remedy: "Let only its owner read it.",
+            commands: [.shell("chmod 600 \(shellWord(path))")],
+            fix: { () throws(CommandEnd) in
+                if chmod(path, 0o600) == 0 { return }
+                throw .fault("\(path) cannot be closed: \(String(cString: strerror(errno)))")
+            })
     }
 
-    static let keyMalformed = HealthCheck(
+    static let keyMalformed = one(
         "key_malformed", "the content of the installation's key", .wrong
     ) { patient throws(CommandEnd) in
         let file = patient.keyFile
-        guard access(file.path, R_OK) == 0 else { return [] }
+        guard access(file.path, R_OK) == 0 else { return nil }
         do throws(CommandEnd) {
             _ = try file.key(making: false)
-            return []
+            return nil
         } catch {
             // Others have checks of their own.
             guard error.sentence.contains("hexadecimal") || error.sentence.contains("not a file")
-            else { return [] }
-            return [
-                Finding(
-                    sentence: error.sentence,
-                    remedy:
-                        "Restore the file. If it is lost for good, move it away, and make a new key.",
-                    commands: [
-                        .shell("mv \(shellWord(file.path)) \(shellWord(file.path)).damaged"),
-                        .shell("deed secret rotate --lost"),
-                    ])
-            ]
+            else { return nil }
+            return Finding(
+                sentence: error.sentence,
+                remedy:
+                    "Restore the file. If it is lost for good, move it away, and make a new key.",
+                commands: [
+                    .shell("mv \(shellWord(file.path)) \(shellWord(file.path)).damaged"),
+                    .shell("deed secret rotate --lost"),
+                ])
         }
     }
 

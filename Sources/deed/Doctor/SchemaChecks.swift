@@ -5,86 +5,74 @@ import Ledger
 
 /// The schema, and who may do what with it.
 extension HealthCheck {
-    static let schemaMissing = HealthCheck(
+    static let schemaMissing = one(
         "schema_missing", "whether the database has the schema", .wrong, needs: .server
     ) { patient throws(CommandEnd) in
-        if try patient.migration.get() != 0 { return [] }
-        return [
-            Finding(
-                sentence: "The database has no schema of Deed's.",
-                remedy: "Make it, with the owner's login.", commands: [.shell("deed migrate")])
-        ]
+        if try patient.migration.get() != 0 { return nil }
+        return Finding(
+            sentence: "The database has no schema of Deed's.",
+            remedy: "Make it, with the owner's login.", commands: [.shell("deed migrate")])
     }
 
-    static let schemaOutdated = HealthCheck(
+    static let schemaOutdated = one(
         "schema_outdated", "whether the schema is as new as this release", .wrong, needs: .server
     ) { patient throws(CommandEnd) in
         let found = try patient.migration.get()
-        if found == 0 || found >= Schema.needed { return [] }
-        return [
-            Finding(
-                sentence:
-                    "The schema is at migration \(found), and this release needs \(Schema.needed).",
-                remedy: "Back the database up, then bring it up to date with the owner's login.",
-                commands: [.shell("deed migrate")])
-        ]
+        if found == 0 || found >= Schema.needed { return nil }
+        return Finding(
+            sentence:
+                "The schema is at migration \(found), and this release needs \(Schema.needed).",
+            remedy: "Back the database up, then bring it up to date with the owner's login.",
+            commands: [.shell("deed migrate")])
     }
 
-    static let schemaNewer = HealthCheck(
+    static let schemaNewer = one(
         "schema_newer", "whether this release is as new as the schema", .wrong, needs: .server
     ) { patient throws(CommandEnd) in
         let found = try patient.migration.get()
-        if found <= Schema.needed { return [] }
-        return [
-            Finding(
-                sentence:
-                    "The schema is at migration \(found), and this release knows \(Schema.needed).",
-                remedy: "Install the release that made it; docs/upgrading.md says how to go back.")
-        ]
+        if found <= Schema.needed { return nil }
+        return Finding(
+            sentence:
+                "The schema is at migration \(found), and this release knows \(Schema.needed).",
+            remedy: "Install the release that made it; docs/upgrading.md says how to go back.")
     }
 
-    static let serviceRole = HealthCheck(
+    static let serviceRole = one(
         "login_without_role", "whether the login may serve", .wrong, needs: .server
     ) { patient throws(CommandEnd) in
         let server = try patient.server.get()
-        if !server.hasSchema || server.mayServe || server.isSuperuser { return [] }
-        return [
-            Finding(
-                sentence:
-                    "The login \(server.login) is not a member of deed_service, so it cannot serve.",
-                remedy: "As an administrator, make it one.",
-                commands: [.sql("grant deed_service to \(sqlName(server.login))")])
-        ]
+        if !server.hasSchema || server.mayServe || server.isSuperuser { return nil }
+        return Finding(
+            sentence:
+                "The login \(server.login) is not a member of deed_service, so it cannot serve.",
+            remedy: "As an administrator, make it one.",
+            commands: [.sql("grant deed_service to \(sqlName(server.login))")])
     }
 
-    static let superuser = HealthCheck(
+    static let superuser = one(
         "login_superuser", "rights that the login should not have", .warning, needs: .server
     ) { patient throws(CommandEnd) in
         let server = try patient.server.get()
-        if !server.isSuperuser || patient.settings.databaseURL == nil { return [] }
-        return [
-            Finding(
-                sentence:
-                    "The login \(server.login) is a superuser: who takes over the service can change the log.",
-                remedy:
-                    "Serve with a login of its own (docs/operations.md), or take that right away.",
-                commands: [.sql("alter role \(sqlName(server.login)) nosuperuser")])
-        ]
+        if !server.isSuperuser || patient.settings.databaseURL == nil { return nil }
+        return Finding(
+            sentence:
+                "The login \(server.login) is a superuser: who takes over the service can change the log.",
+            remedy:
+                "Serve with a login of its own (docs/operations.md), or take that right away.",
+            commands: [.sql("alter role \(sqlName(server.login)) nosuperuser")])
     }
 
-    static let owner = HealthCheck(
+    static let owner = one(
         "login_owner", "whether the login owns the schema", .warning, needs: .server
     ) { patient throws(CommandEnd) in
         let server = try patient.server.get()
-        if !server.hasSchema || !server.ownsSchema || server.isSuperuser { return [] }
-        if patient.settings.databaseURL == nil { return [] }
-        return [
-            Finding(
-                sentence:
-                    "The login \(server.login) owns the schema: who takes over the service can change the log.",
-                remedy: "Serve with another login, and keep this one for deed migrate.",
-                commands: [])
-        ]
+        if !server.hasSchema || !server.ownsSchema || server.isSuperuser { return nil }
+        if patient.settings.databaseURL == nil { return nil }
+        return Finding(
+            sentence:
+                "The login \(server.login) owns the schema: who takes over the service can change the log.",
+            remedy: "Serve with another login, and keep this one for deed migrate.",
+            commands: [])
     }
 
     static let schemaChanged = HealthCheck(

@@ -5,148 +5,128 @@ import Ledger
 
 /// PostgreSQL, its settings and its clock.
 extension HealthCheck {
-    static let databaseURL = HealthCheck(
+    static let databaseURL = one(
         "database_url", "the form of --database-url", .wrong
     ) { patient throws(CommandEnd) in
         guard case .failure(.refused("not_postgresql", let sentence)) = patient.database else {
-            return []
+            return nil
         }
-        return [
-            Finding(
-                sentence: sentence,
-                remedy: "Correct DEED_DATABASE_URL, or leave it out for a private PostgreSQL.")
-        ]
+        return Finding(
+            sentence: sentence,
+            remedy: "Correct DEED_DATABASE_URL, or leave it out for a private PostgreSQL.")
     }
 
-    static let databaseMissing = HealthCheck(
+    static let databaseMissing = one(
         "database_missing", "whether there is a database", .wrong
     ) { patient throws(CommandEnd) in
         guard case .failure(.refused("no_database", let sentence)) = patient.database else {
-            return []
+            return nil
         }
-        return [
-            Finding(
-                sentence: sentence, remedy: "Set the installation up.",
-                commands: [
-                    .shell("deed setup --yes --data-dir \(shellWord(patient.settings.dataFolder))")
-                ])
-        ]
+        return Finding(
+            sentence: sentence, remedy: "Set the installation up.",
+            commands: [
+                .shell("deed setup --yes --data-dir \(shellWord(patient.settings.dataFolder))")
+            ])
     }
 
-    static let databaseReachable = HealthCheck(
+    static let databaseReachable = one(
         "database_unreachable", "whether PostgreSQL answers", .wrong
     ) { patient throws(CommandEnd) in
-        guard case .failure(let end) = patient.server else { return [] }
-        if case .failure(.refused) = patient.database { return [] }
-        return [
-            Finding(
-                sentence: end.sentence,
-                remedy:
-                    "Start PostgreSQL, and compare address, login and password with DEED_DATABASE_URL."
-            )
-        ]
+        guard case .failure(let end) = patient.server else { return nil }
+        if case .failure(.refused) = patient.database { return nil }
+        return Finding(
+            sentence: end.sentence,
+            remedy:
+                "Start PostgreSQL, and compare address, login and password with DEED_DATABASE_URL."
+        )
     }
 
-    static let version = HealthCheck(
+    static let version = one(
         "postgres_version", "PostgreSQL's version", .wrong, needs: .server
     ) { patient throws(CommandEnd) in
         let found = try patient.server.get().version
-        if found >= 150_000 { return [] }
-        return [
-            Finding(
-                sentence: "The server is PostgreSQL \(found / 10_000), and Deed needs 15 or newer.",
-                remedy: "Upgrade the server with pg_upgrade, or restore a backup into a newer one.")
-        ]
+        if found >= 150_000 { return nil }
+        return Finding(
+            sentence: "The server is PostgreSQL \(found / 10_000), and Deed needs 15 or newer.",
+            remedy: "Upgrade the server with pg_upgrade, or restore a backup into a newer one.")
     }
 
-    static let fsync = HealthCheck(
+    static let fsync = one(
         "fsync_off", "whether commits survive a power failure", .wrong, needs: .server
     ) { patient throws(CommandEnd) in
-        if try patient.server.get().syncs { return [] }
-        return [
-            Finding(
-                sentence:
-                    "fsync is off: a crash of the machine loses acknowledged commits, or the whole database.",
-                remedy: "Switch it on.",
-                commands: [.sql("alter system set fsync = on"), .sql("select pg_reload_conf()")])
-        ]
+        if try patient.server.get().syncs { return nil }
+        return Finding(
+            sentence:
+                "fsync is off: a crash of the machine loses acknowledged commits, or the whole database.",
+            remedy: "Switch it on.",
+            commands: [.sql("alter system set fsync = on"), .sql("select pg_reload_conf()")])
     }
 
-    static let fullPages = HealthCheck(
+    static let fullPages = one(
         "full_page_writes_off", "whether torn pages are repaired", .wrong, needs: .server
     ) { patient throws(CommandEnd) in
-        if try patient.server.get().writesFullPages { return [] }
-        return [
-            Finding(
-                sentence: "full_page_writes is off: a crash of the machine can damage tables.",
-                remedy: "Switch it on.",
-                commands: [
-                    .sql("alter system set full_page_writes = on"), .sql("select pg_reload_conf()"),
-                ])
-        ]
+        if try patient.server.get().writesFullPages { return nil }
+        return Finding(
+            sentence: "full_page_writes is off: a crash of the machine can damage tables.",
+            remedy: "Switch it on.",
+            commands: [
+                .sql("alter system set full_page_writes = on"), .sql("select pg_reload_conf()"),
+            ])
     }
 
-    static let autovacuum = HealthCheck(
+    static let autovacuum = one(
         "autovacuum_off", "whether tables are vacuumed", .warning, needs: .server
     ) { patient throws(CommandEnd) in
-        if try patient.server.get().vacuums { return [] }
-        return [
-            Finding(
-                sentence: "autovacuum is off: tables grow, and statements become slow.",
-                remedy: "Switch it on.",
-                commands: [
-                    .sql("alter system set autovacuum = on"), .sql("select pg_reload_conf()"),
-                ])
-        ]
+        if try patient.server.get().vacuums { return nil }
+        return Finding(
+            sentence: "autovacuum is off: tables grow, and statements become slow.",
+            remedy: "Switch it on.",
+            commands: [
+                .sql("alter system set autovacuum = on"), .sql("select pg_reload_conf()"),
+            ])
     }
 
-    static let encoding = HealthCheck(
+    static let encoding = one(
         "encoding_wrong", "the database's encoding", .wrong, needs: .server
     ) { patient throws(CommandEnd) in
         let server = try patient.server.get()
-        if server.encoding == "UTF8" { return [] }
-        return [
-            Finding(
-                sentence:
-                    "The database \(server.database) stores text as \(server.encoding), not as UTF8.",
-                remedy:
-                    "Make a database with the encoding UTF8: create database … template template0 encoding 'UTF8'"
-            )
-        ]
+        if server.encoding == "UTF8" { return nil }
+        return Finding(
+            sentence:
+                "The database \(server.database) stores text as \(server.encoding), not as UTF8.",
+            remedy:
+                "Make a database with the encoding UTF8: create database … template template0 encoding 'UTF8'"
+        )
     }
 
-    static let readOnly = HealthCheck(
+    static let readOnly = one(
         "database_read_only", "whether the database takes writes", .wrong, needs: .server
     ) { patient throws(CommandEnd) in
         let server = try patient.server.get()
-        if !server.isReadOnlyByDefault { return [] }
-        return [
-            Finding(
-                sentence:
-                    "Transactions in \(server.database) are read-only unless they say otherwise.",
-                remedy: "Let them write.",
-                commands: [
-                    .sql("set default_transaction_read_only = off"),
-                    .sql(
-                        "alter database \(sqlName(server.database)) reset default_transaction_read_only"
-                    ),
-                ])
-        ]
+        if !server.isReadOnlyByDefault { return nil }
+        return Finding(
+            sentence:
+                "Transactions in \(server.database) are read-only unless they say otherwise.",
+            remedy: "Let them write.",
+            commands: [
+                .sql("set default_transaction_read_only = off"),
+                .sql(
+                    "alter database \(sqlName(server.database)) reset default_transaction_read_only"
+                ),
+            ])
     }
 
-    static let checksums = HealthCheck(
+    static let checksums = one(
         "checksums_off", "whether PostgreSQL notices a damaged disk", .warning, needs: .server
     ) { patient throws(CommandEnd) in
-        if try patient.server.get().hasChecksums { return [] }
-        return [
-            Finding(
-                sentence:
-                    "The server's pages have no checksums: damage by the disk is found only by an audit.",
-                remedy: "Stop the server, and run: pg_checksums --enable --pgdata=FOLDER")
-        ]
+        if try patient.server.get().hasChecksums { return nil }
+        return Finding(
+            sentence:
+                "The server's pages have no checksums: damage by the disk is found only by an audit.",
+            remedy: "Stop the server, and run: pg_checksums --enable --pgdata=FOLDER")
     }
 
-    static let connections = HealthCheck(
+    static let connections = one(
         "few_connections", "how many sessions PostgreSQL gives", .warning, needs: .server
     ) { patient throws(CommandEnd) in
         let server = try patient.server.get()
@@ -154,34 +134,30 @@ extension HealthCheck {
             $0 >= 0
         }
         let (wanted, allowed) = (Int64(20 * max(1, patient.instances.count)), limits.min() ?? 0)
-        if allowed >= wanted { return [] }
-        return [
-            Finding(
-                sentence:
-                    "PostgreSQL gives \(allowed) sessions, and the instances may want \(wanted).",
-                remedy: "Raise the limits of the login and the database, then max_connections.",
-                commands: [
-                    .sql("alter role \(sqlName(server.login)) connection limit -1"),
-                    .sql("alter database \(sqlName(server.database)) connection limit -1"),
-                ])
-        ]
+        if allowed >= wanted { return nil }
+        return Finding(
+            sentence:
+                "PostgreSQL gives \(allowed) sessions, and the instances may want \(wanted).",
+            remedy: "Raise the limits of the login and the database, then max_connections.",
+            commands: [
+                .sql("alter role \(sqlName(server.login)) connection limit -1"),
+                .sql("alter database \(sqlName(server.database)) connection limit -1"),
+            ])
     }
 
-    static let transactionAge = HealthCheck(
+    static let transactionAge = one(
         "transactions_old", "how old PostgreSQL's oldest transaction is", .warning, needs: .server
     ) { patient throws(CommandEnd) in
         let age = try patient.server.get().transactionAge
-        if age < 1_000_000_000 { return [] }
-        return [
-            Finding(
-                sentence:
-                    "The oldest transaction is \(age) ago; at two thousand million the server stops taking writes.",
-                remedy: "Vacuum every database of the server.",
-                commands: [.shell("vacuumdb --all --freeze")])
-        ]
+        if age < 1_000_000_000 { return nil }
+        return Finding(
+            sentence:
+                "The oldest transaction is \(age) ago; at two thousand million the server stops taking writes.",
+            remedy: "Vacuum every database of the server.",
+            commands: [.shell("vacuumdb --all --freeze")])
     }
 
-    static let clocks = HealthCheck(
+    static let clocks = one(
         "clock_apart", "whether this machine's clock agrees with PostgreSQL's", .wrong,
         needs: .server
     ) { patient throws(CommandEnd) in
@@ -191,14 +167,12 @@ extension HealthCheck {
         let shown = try attempt { () throws(LedgerError) in
             try ServerExamination.of(database.connection(role: nil))
         }?.clock.milliseconds
-        guard let shown else { return [] }
+        guard let shown else { return nil }
         let apart = max(begin - shown, shown - systemClock().milliseconds)
-        if apart < 2000 { return [] }
-        return [
-            Finding(
-                sentence:
-                    "This machine's clock and PostgreSQL's are \(span(apart)) apart; beyond 30 s nothing is written.",
-                remedy: "Let both follow NTP, for example with: timedatectl set-ntp true")
-        ]
+        if apart < 2000 { return nil }
+        return Finding(
+            sentence:
+                "This machine's clock and PostgreSQL's are \(span(apart)) apart; beyond 30 s nothing is written.",
+            remedy: "Let both follow NTP, for example with: timedatectl set-ntp true")
     }
 }

@@ -6,15 +6,13 @@ import Service
 
 /// The instances, what waits for them, and the operator's regular work.
 extension HealthCheck {
-    static let noProject = HealthCheck(
+    static let noProject = one(
         "no_project", "whether there is a project", .warning, needs: .schema
     ) { patient throws(CommandEnd) in
-        if !patient.projects.isEmpty { return [] }
-        return [
-            Finding(
-                sentence: "There is no project yet, so nothing can be called.",
-                remedy: "Make one.", commands: [.shell("deed project create default")])
-        ]
+        if !patient.projects.isEmpty { return nil }
+        return Finding(
+            sentence: "There is no project yet, so nothing can be called.",
+            remedy: "Make one.", commands: [.shell("deed project create default")])
     }
 
     static let projectUnreadable = HealthCheck(
@@ -58,18 +56,16 @@ extension HealthCheck {
         }
     }
 
-    static let versions = HealthCheck(
+    static let versions = one(
         "versions_differ", "whether all instances are of one version", .warning, needs: .schema
     ) { patient throws(CommandEnd) in
         let alive = patient.instances.filter(\.isAlive).compactMap { InstanceWords($0) }
         let versions = Set(alive.map(\.version)).union(alive.isEmpty ? [] : [Build.version])
-        if versions.count < 2 { return [] }
-        return [
-            Finding(
-                sentence:
-                    "Instances and this program are of several versions: \(versions.sorted().joined(separator: ", ")).",
-                remedy: "Install the newest everywhere, and restart what is older.")
-        ]
+        if versions.count < 2 { return nil }
+        return Finding(
+            sentence:
+                "Instances and this program are of several versions: \(versions.sorted().joined(separator: ", ")).",
+            remedy: "Install the newest everywhere, and restart what is older.")
     }
 
     static let unreadStreams = HealthCheck(
@@ -86,17 +82,15 @@ extension HealthCheck {
         }
     }
 
-    static let intake = HealthCheck(
+    static let intake = one(
         "intake_stuck", "evidence that waits", .wrong, needs: .schema
     ) { patient throws(CommandEnd) in
         let stuck = try patient.condition.get().queue?.alarming ?? 0
-        if stuck == 0 { return [] }
-        return [
-            Finding(
-                sentence: "\(stuck) pieces of evidence were tried often and could not be judged.",
-                remedy: "See why, and settle each: docs/intake.md.",
-                commands: [.shell("deed intake list")])
-        ]
+        if stuck == 0 { return nil }
+        return Finding(
+            sentence: "\(stuck) pieces of evidence were tried often and could not be judged.",
+            remedy: "See why, and settle each: docs/intake.md.",
+            commands: [.shell("deed intake list")])
     }
 
     static let backup = HealthCheck(

@@ -81,8 +81,5 @@ extension SeenInstance {
 
 /// How many bytes are free where the database is; `nil` if it is on another machine.
 func freeBytes(in database: Database, _ folder: String?) -> Int64? {
-    let place = database.isPrivate ? database.dataFolder : folder
-    var found = statvfs()
-    guard let place, statvfs(place, &found) == 0 else { return nil }
-    return Int64(clamping: UInt64(found.f_bavail) * UInt64(found.f_frsize))
+    (database.isPrivate ? database.dataFolder : folder).flatMap(freeBytes(in:))
 }
