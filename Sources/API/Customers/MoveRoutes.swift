@@ -34,9 +34,7 @@ struct MoveRoutes: Sendable {
         let body = try Body(call.body, of: ["to", "environment"] + Body.reasonNames)
         let stream = try call.stream(environment: try body.optionalText("environment"))
         let customer: CustomerID = try body.id("to")
-        if customer.isReserved {
-            throw .invalid("to", "\"to\" begins with a prefix that Deed reserves.")
-        }
+        try customer.requireUnreserved("to")
         let reason = try body.adminReason()
         let wish = moves.transferring(
             purchase, from: stream, to: customer, reason: reason, by: call.sender)

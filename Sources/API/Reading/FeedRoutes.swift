@@ -73,10 +73,7 @@ extension FeedQuestion {
         types = try query["types"].map { text throws(Problem) in try FeedTypes(member: text) }
         customer = try query["customer"].map { text throws(Problem) in
             let customer = try CustomerID(member: "customer", text)
-            if customer.isReserved {
-                throw .invalid(
-                    "customer", "\"customer\" begins with a prefix that Deed reserves.")
-            }
+            try customer.requireUnreserved("customer")
             return customer
         }
         let isToldOf = try query.flag("access")

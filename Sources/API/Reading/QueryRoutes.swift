@@ -35,8 +35,7 @@ package struct QueryRoutes: Sendable {
             throw .missing("customers")
         }
         if let index = customers.firstIndex(where: \.isReserved) {
-            let place = "customers[\(index)]"
-            throw .invalid(place, "\"\(place)\" begins with a prefix that Deed reserves.")
+            try customers[index].requireUnreserved("customers[\(index)]")
         }
         let streams = customers.map {
             Stream(project: call.access.project, environment: environment, customer: $0)

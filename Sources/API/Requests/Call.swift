@@ -45,10 +45,7 @@ extension Call {
 
     /// The customer in the environment of the query or the body.
     func stream(of customer: CustomerID, environment inBody: String?) throws(Problem) -> Stream {
-        if customer.isReserved {
-            throw .invalid(
-                "customer", "\"customer\" begins with a prefix that Deed reserves.")
-        }
+        try customer.requireUnreserved("customer")
         let inQuery = try query.environment()
         let environment = try inBody.map { text throws(Problem) in
             try Environment(member: "environment", text)
@@ -74,5 +71,14 @@ extension Call {
             if place == nil { throw .invalid("after", "\"after\" takes \(form).") }
         }
         return try obey(list(access.project, environment, place, limit))
+    }
+}
+
+extension CustomerID {
+    /// Throws if the customer is one of Deed's own streams.
+    func requireUnreserved(_ member: String) throws(Problem) {
+        if isReserved {
+            throw .invalid(member, "\"\(member)\" begins with a prefix that Deed reserves.")
+        }
     }
 }

@@ -138,10 +138,7 @@ struct WebhookRoutes: Sendable {
     private func deliveries(_ call: Call) throws(Problem) -> Response {
         let customer = try call.query["customer"].map { text throws(Problem) in
             let customer = try CustomerID(member: "customer", text)
-            if customer.isReserved {
-                throw .invalid(
-                    "customer", "\"customer\" begins with a prefix that Deed reserves.")
-            }
+            try customer.requireUnreserved("customer")
             return customer
         }
         let id = try call.webhook()
@@ -280,9 +277,7 @@ extension Body {
         guard let until = try optionalInstant("until") else { throw .missing("until") }
         if until <= since { throw .invalid("until", "\"until\" must come after \"since\".") }
         let customer: CustomerID? = try optionalID("customer")
-        if customer?.isReserved == true {
-            throw .invalid("customer", "\"customer\" begins with a prefix that Deed reserves.")
-        }
+        try customer?.requireUnreserved("customer")
         return .range(since: since, until: until, types: try types(), customer: customer)
     }
 }
