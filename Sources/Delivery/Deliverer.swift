@@ -20,6 +20,8 @@ package final class Deliverer {
     /// The pauses between two writes of progress, in milliseconds: with attempts to keep, and without.
     private static let writePause: (busy: Int64, idle: Int64) = (200, 1000)
     private static let pollPause: Int64 = 3000
+    /// So that many commits are read together: a look costs PostgreSQL some 5 ms while all shards are written to.
+    private static let lookPause: Int64 = 100
     private static let addressLifetime: Int64 = 30_000
 
     let name: WebhookName
@@ -116,7 +118,8 @@ package final class Deliverer {
             holdUnreadable()
             try write(
                 within: attempts.isEmpty ? Deliverer.writePause.idle : Deliverer.writePause.busy)
-            let mail = mailbox.take(within: pause)
+            let mail = mailbox.take(
+                within: pause, gathering: underWay.values.reduce(0, +) / 2)
             letters = mail.letters
             if mail.isRung { isMore = true }
         }
@@ -207,8 +210,7 @@ package final class Deliverer {
             (read, lag, isMore) = (page.next, page.lag, page.isMore)
             outbox.take(page.items, through: page.next, types)
             nextPoll = now + Deliverer.pollPause
-            // So that many commits are read together.
-            nextLook = page.items.count < Deliverer.pageLimit ? now + 25 : now
+            nextLook = page.items.count < Deliverer.pageLimit ? now + Deliverer.lookPause : now
         } catch {
             switch error {
             case .fault(let fault): throw fault

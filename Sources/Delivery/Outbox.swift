@@ -26,7 +26,7 @@ struct Entry: Sendable {
 /// A page of the feed of which something is under way.
 struct OpenPage: Sendable {
     let number: Int
-    let cursor: FeedCursor
+    var cursor: FeedCursor
     let replay: ReplayID?
     /// How many messages have not come to their end.
     var left: Int
@@ -91,6 +91,11 @@ struct Outbox: Sendable {
             }
             append(entries, to: Line(customer: customer, replay: replay))
             left += entries.count
+        }
+        // A page without messages ends with the one before it.
+        if left == 0, let last = pages.lastIndex(where: { $0.replay == replay }) {
+            pages[last].cursor = cursor
+            return
         }
         pages.append(
             OpenPage(

@@ -231,19 +231,44 @@ final class Mailbox: Sendable {
     private struct State {
         var letters: [Letter] = []
         var isRung = true
+        /// How many letters are worth a look; none while a ring is, too.
+        var wanted = 0
     }
     private let state = Monitor(State())
+    /// How long letters gather, so that a busy machine looks at many together.
+    private static let gathering: Int64 = 5
 
-    func ring() { state.change { $0.isRung = true } }
+    func ring() {
+        state.changeAndWake { state in
+            defer { state.isRung = true }
+            return ((), state.isRung || state.wanted > 0 ? .none : .all)
+        }
+    }
 
-    func put(_ letter: Letter) { state.change { $0.letters.append(letter) } }
+    func put(_ letter: Letter) {
+        state.changeAndWake { state in
+            state.letters.append(letter)
+            return ((), state.letters.count >= state.wanted ? .all : .none)
+        }
+    }
 
-    /// What has come, at the latest when the time is up.
-    func take(within milliseconds: Int64) -> (letters: [Letter], isRung: Bool) {
-        state.wait(milliseconds: milliseconds) { state in
-            if state.letters.isEmpty, !state.isRung { return nil }
+    /// What has come, at the latest when the time is up. After the first letter it waits a moment for so many.
+    func take(
+        within milliseconds: Int64, gathering wanted: Int = 1
+    ) -> (letters: [Letter], isRung: Bool) {
+        let hasLetters = state.wait(milliseconds: milliseconds) { state -> Bool? in
+            if state.letters.isEmpty { return state.isRung ? false : nil }
+            state.wanted = wanted
+            return true
+        }
+        if hasLetters == true, wanted > 1 {
+            _ = state.wait(milliseconds: Mailbox.gathering) { state in
+                state.letters.count >= wanted ? () : nil
+            }
+        }
+        return state.change(wake: .none) { state in
             defer { state = State(letters: [], isRung: false) }
             return (state.letters, state.isRung)
-        } ?? ([], false)
+        }
     }
 }

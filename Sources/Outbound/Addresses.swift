@@ -90,6 +90,12 @@ package struct AddressRules: Sendable {
             }
     }
 
+    /// Whether a host may be asked for by that name; where a name leads is known only by a look-up.
+    package func allow(host: String) -> Bool {
+        let isHere = host.lowercased() == "localhost"
+        return NetworkAddress(isHere ? "127.0.0.1" : host).map(allow) ?? true
+    }
+
     /// What is no address of a server on the internet: IANA's registries of special purposes.
     private static let closed: [NetworkRange] = [
         "0.0.0.0/8", "10.0.0.0/8", "100.64.0.0/10", "127.0.0.0/8", "169.254.0.0/16",

@@ -30,6 +30,8 @@ package final class Courier: Sendable {
         var waiting: [Parcel] = []
         var underWay: [String: Int] = [:]
         var count = 0
+        /// The thread was woken, and has not looked since.
+        var isWoken = false
         var isClosing = false
         var isOver = false
     }
@@ -70,7 +72,8 @@ package final class Courier: Sendable {
             if state.count >= limits.requests { return .overloaded(limit: limits.requests) }
             state.count += 1
             state.waiting.append(parcel)
-            curl_multi_wakeup(pool)
+            if !state.isWoken { curl_multi_wakeup(pool) }
+            state.isWoken = true
             return nil
         }
         if let refusal { respond(.failure(refusal)) }
@@ -117,6 +120,7 @@ package final class Courier: Sendable {
     private func admit() -> [Parcel] {
         let now = monotonicMilliseconds()
         let (admitted, overdue) = state.change(wake: .none) { state in
+            state.isWoken = false
             var admitted: [Parcel] = []
             var overdue: [Parcel] = []
             var rest: [Parcel] = []

@@ -62,6 +62,18 @@ extension ProgramTests {
             #expect(try lead() < 7500)
         }
 
+        @Test("The doctor names a clock that is apart from PostgreSQL's, ahead or behind")
+        func doctor() throws {
+            for offset in ["+45", "-45", "+0"] {
+                let clock = try FakeClock(offset)
+                defer { withExtendedLifetime(clock) {} }
+                let look = try installation.run(
+                    "doctor", "--only", "clock_apart", "--json", variables: clock.variables)
+                #expect(try look.findings.map(\.code) == (offset == "+0" ? [] : ["clock_apart"]))
+                #expect(look.code == (offset == "+0" ? 0 : 1))
+            }
+        }
+
         @Test("A clock that is set wrong under a running service stops the very next write")
         func setMeanwhile() throws {
             let clock = try FakeClock("+0")

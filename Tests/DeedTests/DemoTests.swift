@@ -98,28 +98,3 @@ extension ProgramTests {
             .appendingPathComponent("scripts/run").path
     }
 }
-
-/// A port that nothing listens on now.
-func freePort() throws -> UInt16 {
-    let (descriptor, port) = try boundSocket()
-    close(descriptor)
-    return port
-}
-
-/// A socket at that port, or at one of its own, on which nothing listens yet.
-func boundSocket(to port: UInt16 = 0) throws -> (descriptor: Int32, port: UInt16) {
-    let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
-    var address = sockaddr_in()
-    address.sin_family = sa_family_t(AF_INET)
-    address.sin_addr.s_addr = inet_addr("127.0.0.1")
-    address.sin_port = port.bigEndian
-    var length = socklen_t(MemoryLayout<sockaddr_in>.size)
-    let isBound = withUnsafeMutablePointer(to: &address) { pointer in
-        pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-            bind(descriptor, $0, length) == 0
-                && getsockname(descriptor, $0, &length) == 0
-        }
-    }
-    guard isBound else { throw Installation.Failed(description: "no port is free") }
-    return (descriptor, UInt16(bigEndian: address.sin_port))
-}

@@ -39,7 +39,7 @@ private final class PastedPage {
     private let process: ChildProcess
     init() throws {
         folder = try ScratchFolder()
-        let port = try freePorts(3)
+        let port = try freePort(inARow: 3)
         for name in ["clone/.build", "home", "tmp", "out"] {
             try FileManager.default.createDirectory(
                 atPath: folder.file(name), withIntermediateDirectories: true)
@@ -128,19 +128,4 @@ private final class PastedPage {
         let attributes = try? FileManager.default.attributesOfItem(atPath: folder.file(name))
         return attributes?[.modificationDate] as? Date
     }
-}
-
-private func isFree(_ port: UInt16) -> Bool {
-    guard let (descriptor, _) = try? boundSocket(to: port) else { return false }
-    close(descriptor)
-    return true
-}
-
-/// The first of so many ports in a row that no other program uses.
-private func freePorts(_ count: UInt16) throws -> UInt16 {
-    for _ in 0..<100 {
-        let first = try freePort()
-        if first < 65_000, (1..<count).allSatisfy({ isFree(first + $0) }) { return first }
-    }
-    throw Installation.Failed(description: "there are no \(count) free ports in a row")
 }

@@ -195,10 +195,24 @@ extension ProgramTests {
             let plain = try call(
                 "POST", "", #"{"url":"http://127.0.0.1:\#(port)/"}"#, at: service, key)
             #expect(plain.json["member"]?.string == "url")
-            for host in ["127.0.0.1", "localhost", "[::1]", "[::ffff:127.0.0.1]", "2130706433"] {
-                let made = try call(
+            for host in ["127.0.0.1", "LocalHost", "[::1]", "[::ffff:127.0.0.1]", "10.1.2.3"] {
+                let refused = try call(
                     "POST", "", #"{"url":"https://\#(host):\#(port)/"}"#, at: service, key)
-                let id = try #require(made.json["id"]?.string)
+                #expect(refused.json["member"]?.string == "url")
+                #expect(refused.json["detail"]?.string?.contains("--webhook-allow") == true)
+            }
+            // By a command that allows more than the service, or under a name that hides where it leads.
+            var made = ["127.0.0.1", "[::ffff:127.0.0.1]"].map { host in
+                try? installation.run(
+                    "webhook", "create", "--url", "https://\(host):\(port)/", "--json",
+                    "--webhook-allow", "127.0.0.1"
+                ).json
+            }
+            made.append(
+                try call("POST", "", #"{"url":"https://2130706433:\#(port)/"}"#, at: service, key)
+                    .json)
+            for webhook in made {
+                let id = try #require(webhook?["id"]?.string)
                 let tested = try call("POST", "/\(id)/test", at: service, key)
                 #expect(tested.json["status"]?.isNull == true)
                 #expect(

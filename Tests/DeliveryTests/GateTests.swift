@@ -29,7 +29,7 @@ struct GateTests {
                     calls.count.withLock { $0 += 1 }
                     return .now(Response(status: 204))
                 })
-            url = try WebhookURL("https://localhost:\(server.port)/", allowsPlain: false)
+            url = WebhookURL(recorded: "https://localhost:\(server.port)/")
             courier = try Courier(rules: AddressRules())
         }
 

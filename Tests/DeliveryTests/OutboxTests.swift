@@ -66,6 +66,21 @@ struct OutboxTests {
         #expect(finished?.cursor.place[0] == 3)
     }
 
+    @Test("Pages without messages take no room, however long an idle project is asked")
+    func idle() throws {
+        var outbox = Outbox()
+        for sequence in 1...1000 { taken([], into: &outbox, through: Int64(sequence)) }
+        #expect(outbox.pages.count == 1)
+        taken([try item("u", 1, 1001)], into: &outbox, through: 1001)
+        for _ in 1...1000 { taken([], into: &outbox, through: 2000) }
+        #expect(outbox.pages.count == 2)
+        let before = outbox.finishPages(of: nil)
+        #expect(before?.cursor.place[0] == 1000)
+        outbox.pass(try next(of: &outbox).line)
+        let after = outbox.finishPages(of: nil)
+        #expect(after?.cursor.place[0] == 2000)
+    }
+
     @Test("Who waits keeps no message, does not hold the page up, and goes on where it stood")
     func waiting() throws {
         var outbox = Outbox()

@@ -63,7 +63,7 @@ final class Proxy {
             "there is no \(kind.rawValue); install it: scripts/install-packages \(kind.rawValue)")
         let advised = try Proxy.advised(kind.file)
         folder = try ScratchFolder()
-        port = try Proxy.freePort()
+        port = try freePort()
         let file = "\(folder.path)/\(kind.file)"
         try kind.settings(advised, listen: port, server: server)
             .write(toFile: file, atomically: true, encoding: .utf8)
@@ -101,21 +101,5 @@ final class Proxy {
             if isTarget { moved += Array("v1/".utf8) }
         }
         return moved
-    }
-
-    private static func freePort() throws -> UInt16 {
-        let probe = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
-        defer { close(probe) }
-        var address = sockaddr_in()
-        address.sin_family = sa_family_t(AF_INET)
-        address.sin_addr.s_addr = UInt32(INADDR_LOOPBACK).bigEndian
-        var length = socklen_t(MemoryLayout<sockaddr_in>.size)
-        let result = withUnsafeMutablePointer(to: &address) {
-            $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-                bind(probe, $0, length) | getsockname(probe, $0, &length)
-            }
-        }
-        try #require(result == 0)
-        return UInt16(bigEndian: address.sin_port)
     }
 }

@@ -17,9 +17,7 @@ package final class SecureServer {
     package init(_ fault: Fault? = nil, isOld: Bool = false) throws {
         folder = try ScratchFolder()
         try SecureServer.makeCertificates(in: folder.path, fault)
-        let (probe, port) = try listenOnFreePort()
-        close(probe)
-        self.port = port
+        port = try freePort()
         let temporary = ["client_body", "proxy", "fastcgi", "uwsgi", "scgi"].map {
             "\($0)_temp_path \($0);"
         }.joined(separator: " ")

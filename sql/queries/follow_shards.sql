@@ -21,13 +21,17 @@ left join lateral (
     )
     union all
     (
-        select * from {schema}.events as e
-        -- Whole keys, which no other index serves: while all events are of one project, the primary key must
-        -- not look as good.
-        where (e.project, e.shard, e.seq) > (known.project, known.shard, known.seq)
-            and (e.project, e.shard, e.seq) <= (known.project, known.shard, s.head)
-        order by e.project, e.shard, e.seq
-        limit known.page
+        select * from (
+            select * from {schema}.events as e
+            -- Whole keys, which no other index serves: while all events are of one project, the primary key must
+            -- not look as good. A scan would not end at an upper key, but read the project's whole log. It ends
+            -- after as many rows as the shard has got since.
+            where (e.project, e.shard, e.seq) > (known.project, known.shard, known.seq)
+                and e.project <= known.project
+            order by e.project, e.shard, e.seq
+            limit least(known.page, greatest(s.head - known.seq, 0))
+        ) as e
+        where e.shard = known.shard and e.seq <= s.head
     )
 ) as e on true
 left join lateral (

@@ -58,7 +58,7 @@ struct WebhookRoutes: Sendable {
 
     private func create(_ call: Call) throws(Problem) -> Wish<Response> {
         let body = try Body(call.body, of: WebhookRoutes.changeable + ["environment", "from"])
-        let change = try body.webhookChange(allowsPlain: webhooks.allowsPlain)
+        let change = try body.webhookChange(webhooks.reach)
         guard let url = change.url else { throw .missing("url") }
         let from = try body.optionalText("from") ?? "end"
         guard let start = WebhookStart(from) else {
@@ -85,7 +85,7 @@ struct WebhookRoutes: Sendable {
 
     private func change(_ call: Call) throws(Problem) -> Wish<Response> {
         let change = try Body(call.body, of: WebhookRoutes.changeable)
-            .webhookChange(allowsPlain: webhooks.allowsPlain)
+            .webhookChange(webhooks.reach)
         return webhooks.changing(
             try call.webhook(), change, of: call.access.project, by: call.sender
         ).response { .json($0.json) }
@@ -187,11 +187,11 @@ extension Problem {
 
 extension Body {
     /// A member that is left out changes nothing.
-    fileprivate func webhookChange(allowsPlain: Bool) throws(Problem) -> WebhookChange {
+    fileprivate func webhookChange(_ reach: WebhookReach) throws(Problem) -> WebhookChange {
         var change = WebhookChange()
         change.url = try optionalText("url").map { text throws(Problem) in
             try proper("url") { () throws(InvalidWebhook) in
-                try WebhookURL(text, allowsPlain: allowsPlain)
+                try WebhookURL(text, reach)
             }
         }
         change.types = try types()

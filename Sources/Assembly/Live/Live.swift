@@ -81,7 +81,7 @@ package struct Live: Sendable {
         var useCases = UseCases(ports)
         useCases.webhooks = Webhooks(
             ports, keeper: webhooks.vault, records: ledger, source: webhooks,
-            allowsPlain: !outside.webhooks.rules.opened.isEmpty)
+            reach: outside.webhooks.reach)
         self.useCases = useCases
         intake = Intake(
             ports: ports, ledger, stores: store.adapters, takesProduction: outside.takesProduction)

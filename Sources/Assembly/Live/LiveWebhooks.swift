@@ -17,6 +17,10 @@ package struct WebhookSettings: Sendable {
     package var resolve: Resolve = systemAddresses
 
     package init() {}
+
+    package var reach: WebhookReach {
+        WebhookReach(allowsPlain: !rules.opened.isEmpty) { [rules] in rules.allow(host: $0) }
+    }
 }
 
 extension Ledger: WebhookTable, WebhookRecords, DeliveryStore {}

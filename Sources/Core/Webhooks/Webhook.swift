@@ -137,6 +137,19 @@ package struct InvalidWebhook: Error, Hashable, Sendable, CustomStringConvertibl
     }
 }
 
+/// What the address of an endpoint may name.
+package struct WebhookReach: Sendable {
+    /// Whether addresses are opened to which http may go, too.
+    let allowsPlain: Bool
+    /// Whether a host may be named; where its name leads is looked up before each request.
+    let allows: @Sendable (_ host: String) -> Bool
+
+    package init(allowsPlain: Bool, allows: @escaping @Sendable (_ host: String) -> Bool) {
+        self.allowsPlain = allowsPlain
+        self.allows = allows
+    }
+}
+
 /// The address of an endpoint: https, or http where the operator opened addresses for that.
 package struct WebhookURL: Hashable, Sendable {
     package let text: String
@@ -146,7 +159,7 @@ package struct WebhookURL: Hashable, Sendable {
         self.text = text
     }
 
-    package init(_ text: String, allowsPlain: Bool) throws(InvalidWebhook) {
+    package init(_ text: String, _ reach: WebhookReach) throws(InvalidWebhook) {
         let isPrintable = text.utf8.allSatisfy {
             $0 > 0x20 && $0 < 0x7F && $0 != UInt8(ascii: "\\")
         }
@@ -154,7 +167,7 @@ package struct WebhookURL: Hashable, Sendable {
             throw InvalidWebhook("must be at most 2048 bytes of ASCII without spaces")
         }
         let isPlain = text.lowercased().hasPrefix("http://")
-        if isPlain, !allowsPlain {
+        if isPlain, !reach.allowsPlain {
             throw InvalidWebhook(
                 "begins with http://; use https, or have the operator open the address with "
                     + "--webhook-allow")
@@ -172,6 +185,12 @@ package struct WebhookURL: Hashable, Sendable {
         let port = authority[(bracket ?? authority.startIndex)...].firstIndex(of: ":")
         let host = authority[..<(port ?? authority.endIndex)]
         if host.isEmpty || host == "[]" { throw InvalidWebhook("names no host") }
+        let name = host.hasPrefix("[") ? String(host.dropFirst().dropLast()) : String(host)
+        if !reach.allows(name) {
+            throw InvalidWebhook(
+                "names \(name), which is no address of the internet; have the operator open it "
+                    + "with --webhook-allow")
+        }
         if let port {
             let digits = authority[port...].dropFirst()
             if !digits.allSatisfy({ ("0"..."9").contains($0) }) || UInt16(digits) ?? 0 == 0 {

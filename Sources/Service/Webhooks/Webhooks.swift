@@ -38,12 +38,11 @@ package struct Webhooks: Sendable {
     let secrets: Secrets
     let now: @Sendable () -> Instant
     let machineClock: @Sendable () -> Instant
-    /// Whether addresses are opened to which http may go, too.
-    package let allowsPlain: Bool
+    package let reach: WebhookReach
 
     package init(
         _ ports: Ports, keeper: any WebhookKeeper, records: any WebhookRecords,
-        source: any WebhookSource, allowsPlain: Bool
+        source: any WebhookSource, reach: WebhookReach
     ) {
         ledger = ports.ledger
         secrets = ports.secrets
@@ -52,7 +51,7 @@ package struct Webhooks: Sendable {
         self.keeper = keeper
         self.records = records
         self.source = source
-        self.allowsPlain = allowsPlain
+        self.reach = reach
     }
 
     /// Deed's clock, which tells when events were recorded.

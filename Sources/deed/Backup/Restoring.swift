@@ -6,6 +6,7 @@ import Glibc
 import Ledger
 import Postgres
 import PrivatePostgres
+import Threading
 
 /// A backup on its way into an empty database.
 struct Restoring {
@@ -118,27 +119,44 @@ struct Restoring {
 
     /// Each shard ends where the manifest says, and the chain proves everything before.
     private func prove(_ database: Database) throws(CommandEnd) {
-        let auditor = Auditor(database.connection(role: nil))
-        let marks = try attempt { () throws(LedgerError) in try auditor.marks() }
-        for shard in Shard.all {
-            let (wanted, found) = (
-                manifest.marks.first { $0.shard == shard }, marks.first { $0.shard == shard }
-            )
-            guard let wanted, let found, wanted.head == found.head, wanted.chain == found.chain
-            else {
-                throw .refused(
-                    code: "backup_incomplete",
-                    sentence: "Shard \(shard.number) does not end as the backup's manifest says.")
+        let settings = database.connection(role: nil)
+        let marks = try attempt { () throws(LedgerError) in try Auditor(settings).marks() }
+        let proved = Monitor(0)
+        let lanes = (0..<jobs).map { lane in
+            Shard.all.filter { Int($0.number) % jobs == lane }
+        }
+        let results = sideBySide(lanes) { [self] shards in
+            Result { () throws(CommandEnd) in
+                let auditor = Auditor(settings)
+                for shard in shards {
+                    try prove(shard, auditor, marks)
+                    let count = proved.change {
+                        $0 += 1; return $0
+                    }
+                    showProgress("proved \(count) of \(Shard.count) shards")
+                }
             }
-            let audit = try attempt { () throws(LedgerError) in
-                try auditor.audit(shard, since: nil, against: wanted)
-            }
-            if !audit.findings.isEmpty {
-                throw .refused(
-                    code: "log_altered",
-                    sentence: "The restored log is not whole; see: deed audit")
-            }
-            showProgress("proved \(shard.number + 1) of \(Shard.count) shards")
+        }
+        for result in results { try result.get() }
+    }
+
+    private func prove(
+        _ shard: Shard, _ auditor: Auditor, _ marks: [ShardMark]
+    ) throws(CommandEnd) {
+        guard let wanted = manifest.marks.first(where: { $0.shard == shard }),
+            let found = marks.first(where: { $0.shard == shard }), wanted.head == found.head,
+            wanted.chain == found.chain
+        else {
+            throw .refused(
+                code: "backup_incomplete",
+                sentence: "Shard \(shard.number) does not end as the backup's manifest says.")
+        }
+        let audit = try attempt { () throws(LedgerError) in
+            try auditor.audit(shard, since: nil, against: wanted)
+        }
+        if !audit.findings.isEmpty {
+            throw .refused(
+                code: "log_altered", sentence: "The restored log is not whole; see: deed audit")
         }
     }
 

@@ -41,10 +41,10 @@ extension Invocation {
     /// A flag that is left out changes nothing.
     func webhookChange() throws(CommandEnd) -> WebhookChange {
         var change = WebhookChange()
-        let allowsPlain = self["webhook-allow"] != nil
+        let reach = try webhookSettings().reach
         change.url = try self["url"].map { text throws(CommandEnd) in
             try proper("--url") { () throws(InvalidWebhook) in
-                try WebhookURL(text, allowsPlain: allowsPlain)
+                try WebhookURL(text, reach)
             }
         }
         change.types = try feedTypes()
