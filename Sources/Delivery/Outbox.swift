@@ -225,6 +225,14 @@ struct Outbox: Sendable {
     private mutating func close(_ number: Int, _ count: Int) {
         guard let place = pages.firstIndex(where: { $0.number == number }) else { return }
         pages[place].left -= count
+        let page = pages[place]
+        // Behind one that is still open it takes no place of its own: the two end together.
+        if page.left == 0,
+            let before = pages[..<place].lastIndex(where: { $0.replay == page.replay })
+        {
+            pages[before].cursor = page.cursor
+            pages.remove(at: place)
+        }
     }
 
     private mutating func wait(for message: WebhookMessage, attempts: Int64, until due: Instant?) {

@@ -92,8 +92,8 @@ package struct AddressRules: Sendable {
 
     /// Whether a host may be asked for by that name; where a name leads is known only by a look-up.
     package func allow(host: String) -> Bool {
-        let isHere = host.lowercased() == "localhost"
-        return NetworkAddress(isHere ? "127.0.0.1" : host).map(allow) ?? true
+        let names = host.lowercased() == "localhost" ? ["127.0.0.1", "::1"] : [host]
+        return names.contains { NetworkAddress($0).map(allow) ?? true }
     }
 
     /// What is no address of a server on the internet: IANA's registries of special purposes.

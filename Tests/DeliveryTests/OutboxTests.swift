@@ -81,6 +81,23 @@ struct OutboxTests {
         #expect(after?.cursor.place[0] == 2000)
     }
 
+    @Test("Pages that are done take no room behind one that is not")
+    func hanging() throws {
+        var outbox = Outbox()
+        taken([try item("hangs", 1, 1)], into: &outbox, through: 1)
+        let hanging = try next(of: &outbox)
+        for sequence in Int64(2)...100 {
+            taken([try item("u\(sequence)", 1, sequence)], into: &outbox, through: sequence)
+            outbox.pass(try next(of: &outbox).line)
+        }
+        #expect(outbox.pages.count == 1)
+        let early = outbox.finishPages(of: nil)
+        #expect(early?.number == nil)
+        outbox.pass(hanging.line)
+        let finished = outbox.finishPages(of: nil)
+        #expect(finished?.cursor.place[0] == 100)
+    }
+
     @Test("Who waits keeps no message, does not hold the page up, and goes on where it stood")
     func waiting() throws {
         var outbox = Outbox()

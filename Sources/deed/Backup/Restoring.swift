@@ -137,7 +137,12 @@ struct Restoring {
                 }
             }
         }
-        for result in results { try result.get() }
+        // What is wrong with the log counts more than a connection that broke beside.
+        let ends = results.compactMap { result -> CommandEnd? in
+            if case .failure(let end) = result { end } else { nil }
+        }
+        let refusal = ends.first { if case .refused = $0 { true } else { false } }
+        if let end = refusal ?? ends.first { throw end }
     }
 
     private func prove(
