@@ -137,6 +137,12 @@ def one_place(body, query):
         query.pop(name, None)
 
 
+def revoked(body, query):
+    """A rehearsal revokes nothing, and what comes next expects that it did."""
+    one_place(body, query)
+    query.pop("dry_run", None)
+
+
 def unknown(body, query):
     """Names are made up, and the catalog knows few."""
     body["allow_unknown"] = True
@@ -253,7 +259,7 @@ def steps(body, query):
 
 
 MENDING = {
-    "openOrder": order, "revokeGrant": one_place, "giveGrant": bounds, "changeGrant": one_end, "setApp": listed, "changeSettings": limits,
+    "openOrder": order, "revokeGrant": revoked, "giveGrant": bounds, "changeGrant": one_end, "setApp": listed, "changeSettings": limits,
     "spend": unknown, "adjust": unknown, "moveClock": one_way,
     "createWebhook": webhook, "changeWebhook": webhook, "testWebhook": example, "replayWebhook": replay,
     "requestReconciliation": steps, "findAtStore": words,
