@@ -92,15 +92,11 @@ struct Outbox: Sendable {
             append(entries, to: Line(customer: customer, replay: replay))
             left += entries.count
         }
-        // A page without messages ends with the one before it.
-        if left == 0, let last = pages.lastIndex(where: { $0.replay == replay }) {
-            pages[last].cursor = cursor
-            return
-        }
         pages.append(
             OpenPage(
                 number: number, cursor: cursor, replay: replay, left: left,
                 oldestAt: items.lazy.map(\.record.recordedAt).min()))
+        joinIfDone(pages.count - 1)
     }
 
     /// Takes in what a waiting customer has to catch up with.
@@ -225,14 +221,18 @@ struct Outbox: Sendable {
     private mutating func close(_ number: Int, _ count: Int) {
         guard let place = pages.firstIndex(where: { $0.number == number }) else { return }
         pages[place].left -= count
+        joinIfDone(place)
+    }
+
+    /// A page that is done ends with the one before it. So an idle project, or one message that hangs, leaves places
+    /// for new pages.
+    private mutating func joinIfDone(_ place: Int) {
         let page = pages[place]
-        // Behind one that is still open it takes no place of its own: the two end together.
-        if page.left == 0,
+        guard page.left == 0,
             let before = pages[..<place].lastIndex(where: { $0.replay == page.replay })
-        {
-            pages[before].cursor = page.cursor
-            pages.remove(at: place)
-        }
+        else { return }
+        pages[before].cursor = page.cursor
+        pages.remove(at: place)
     }
 
     private mutating func wait(for message: WebhookMessage, attempts: Int64, until due: Instant?) {

@@ -231,11 +231,11 @@ final class Mailbox: Sendable {
     private struct State {
         var letters: [Letter] = []
         var isRung = true
-        /// How many letters are worth a look; none while a ring is, too.
+        /// How many letters wake the thread while they gather; 0 if the first one does, or a ring.
         var wanted = 0
     }
     private let state = Monitor(State())
-    /// How long letters gather, so that a busy machine looks at many together.
+    /// How many milliseconds letters gather: each wake of the thread costs a busy machine more than they do.
     private static let gathering: Int64 = 5
 
     func ring() {
@@ -252,7 +252,7 @@ final class Mailbox: Sendable {
         }
     }
 
-    /// What has come, at the latest when the time is up. After the first letter it waits a moment for so many.
+    /// What has come, at the latest when the time is up. After a first letter others may gather for a moment.
     func take(
         within milliseconds: Int64, gathering wanted: Int = 1
     ) -> (letters: [Letter], isRung: Bool) {

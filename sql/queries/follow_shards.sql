@@ -24,8 +24,8 @@ left join lateral (
         select * from (
             select * from {schema}.events as e
             -- Whole keys, which no other index serves: while all events are of one project, the primary key must
-            -- not look as good. A scan would not end at an upper key, but read the project's whole log. It ends
-            -- after as many rows as the shard has got since.
+            -- not look as good. A whole key as the upper end would not stop the scan, which would read all that the
+            -- project has behind it. The limit stops it: the shard has got no more rows since.
             where (e.project, e.shard, e.seq) > (known.project, known.shard, known.seq)
                 and e.project <= known.project
             order by e.project, e.shard, e.seq

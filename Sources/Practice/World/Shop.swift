@@ -9,7 +9,7 @@ package struct Shop: Hashable, Sendable, Codable {
         package var version: String
         /// The password that verifyReceipt requires.
         package var sharedSecret: String
-        /// Where notifications are posted; `nil` for nowhere.
+        /// Where notifications are posted; `nil` if none are posted.
         package var notificationURL: String?
         /// How often a notification is tried: like `production`, or once, like `sandbox`.
         package var retries: Retries

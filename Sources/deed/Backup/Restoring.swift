@@ -121,19 +121,24 @@ struct Restoring {
     private func prove(_ database: Database) throws(CommandEnd) {
         let settings = database.connection(role: nil)
         let marks = try attempt { () throws(LedgerError) in try Auditor(settings).marks() }
-        let proved = Monitor(0)
+        let proved = Monitor((count: 0, isOver: false))
         let lanes = (0..<jobs).map { lane in
             Shard.all.filter { Int($0.number) % jobs == lane }
         }
         let results = sideBySide(lanes) { [self] shards in
             Result { () throws(CommandEnd) in
                 let auditor = Auditor(settings)
-                for shard in shards {
-                    try prove(shard, auditor, marks)
-                    let count = proved.change {
-                        $0 += 1; return $0
+                for shard in shards where !proved.change({ $0.isOver }) {
+                    do throws(CommandEnd) {
+                        try prove(shard, auditor, marks)
+                    } catch {
+                        proved.change { $0.isOver = true }
+                        throw error
                     }
-                    showProgress("proved \(count) of \(Shard.count) shards")
+                    proved.change {
+                        $0.count += 1
+                        showProgress("proved \($0.count) of \(Shard.count) shards")
+                    }
                 }
             }
         }
