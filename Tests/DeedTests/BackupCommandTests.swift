@@ -232,6 +232,13 @@ extension ProgramTests {
             // Not empty.
             let full = try deed.run("restore", backup, "--database-url", source.url)
             #expect(full.code == 1 && full.errors.contains("empty database"), "\(full.errors)")
+            // A new folder has no key yet, which is not the one that was lost.
+            let place = file("place")
+            let keyless = try deed.run("restore", backup, "--data-dir", place)
+            #expect(
+                keyless.code == 1 && keyless.errors.contains("with --secret-key-file"),
+                "\(keyless.errors)")
+            #expect(!keyless.errors.contains("--lost") && access(place, F_OK) != 0)
             // Logins without rights.
             let name = "backup_\(UInt32.random(in: 0...UInt32.max))"
             try source.run("create role \(name) login in role deed_service")

@@ -20,6 +20,14 @@ struct Restoring {
     /// Throws unless the backup is whole, this installation's, and not newer than this release.
     init(of path: String, _ invocation: Invocation) throws(CommandEnd) {
         folder = try BackupPlace.newest(at: path)
+        let key = invocation.secretKeyFile.path
+        if !fileExists(key) {
+            throw .refused(
+                code: "key_missing",
+                sentence:
+                    "A backup is proven with the key of the installation that made it, and \(key) "
+                    + "does not exist: give a copy of that key with --secret-key-file.")
+        }
         manifest = try Manifest(of: folder, invocation.secretKeys())
         jobs = try invocation.integer("jobs", in: 1...64) ?? 2
         if manifest.migration > Schema.needed {
