@@ -23,7 +23,7 @@ struct Restoring {
         let key = invocation.secretKeyFile.path
         if !fileExists(key) {
             throw .refused(
-                code: "key_missing",
+                code: "backup_key_missing",
                 sentence:
                     "A backup is proven with the key of the installation that made it, and \(key) "
                     + "does not exist: give a copy of that key with --secret-key-file.")
