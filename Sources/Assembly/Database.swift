@@ -15,7 +15,8 @@ package struct Database: Sendable {
     package let dataFolder: String
 
     package init(
-        _ settings: Settings, mayCreate: Bool = false, log: Log = .silent
+        _ settings: Settings, mayCreate: Bool = false, isRestoring: Bool = false,
+        log: Log = .silent
     ) throws(StartError) {
         dataFolder = settings.dataFolder
         if let url = settings.databaseURL {
@@ -24,15 +25,22 @@ package struct Database: Sendable {
             privatePostgres = nil
             return
         }
-        if !mayCreate, !PrivatePostgres.exists(in: settings.dataFolder) {
+        if !isRestoring, RestoreMark(in: dataFolder).isThere {
+            throw .refused(
+                code: "restore_unfinished",
+                sentence: "A restore into \(dataFolder) is going on or was cut short. In the second case begin it "
+                    + "again: deed restore BACKUP --data-dir \(dataFolder)")
+        }
+        if !mayCreate, !PrivatePostgres.exists(in: dataFolder) {
             throw .refused(
                 code: "no_database",
-                sentence: "There is no database in \(settings.dataFolder) yet; start one with: "
-                    + "deed serve")
+                sentence: "There is no database in \(dataFolder), or this user may not see it. If there was one, mount "
+                    + "its disk, or restore a backup: deed restore BACKUP --data-dir \(dataFolder). An empty one is "
+                    + "made by: deed serve")
         }
         do throws(PrivatePostgresError) {
             let postgres = try PrivatePostgres(
-                folder: settings.dataFolder, mayCreate: mayCreate, log: log)
+                folder: dataFolder, mayCreate: mayCreate, isRestoring: isRestoring, log: log)
             url = postgres.url
             privatePostgres = postgres
         } catch {
@@ -41,6 +49,9 @@ package struct Database: Sendable {
     }
 
     package var isPrivate: Bool { privatePostgres != nil }
+
+    /// Call it when a restore into the private database is whole.
+    package func endRestoring() { if isPrivate { RestoreMark(in: dataFolder).remove() } }
 
     /// Call it when the database is no longer needed: a private one stops with its last user.
     package func leave() { privatePostgres?.leave() }

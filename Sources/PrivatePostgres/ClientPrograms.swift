@@ -20,12 +20,7 @@ package struct ClientPrograms: Sendable {
     private init?(in folder: String) {
         for program in ["pg_dump", "pg_restore", "psql"]
         where access("\(folder)/\(program)", X_OK) != 0 { return nil }
-        let answer = runProgram(["\(folder)/pg_dump", "--version"])
-        // "pg_dump (PostgreSQL) 15.18 (Debian ...)"
-        guard answer.status == 0,
-            let number = answer.output.split(separator: " ").dropFirst(2).first,
-            let major = number.split(separator: ".").first.flatMap({ Int($0) })
-        else { return nil }
+        guard let major = majorVersion(of: "\(folder)/pg_dump") else { return nil }
         self.folder = folder
         version = major
     }

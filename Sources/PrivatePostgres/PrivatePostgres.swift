@@ -25,11 +25,12 @@ package final class PrivatePostgres: Sendable {
     }
 
     /// Starts the folder's database, or joins the processes that use it. Makes a missing one if that
-    /// is allowed.
+    /// is allowed, and marks it if a restore will fill it.
     package init(
-        folder path: String, mayCreate: Bool, log: Log
+        folder path: String, mayCreate: Bool, isRestoring: Bool = false, log: Log
     ) throws(PrivatePostgresError) {
         folder = try DataFolder(path)
+        if isRestoring { try RestoreMark(in: folder.path).put() }
         self.log = log
         guard let lock = FileLock(folder.usersLock) else {
             throw .folderUnusable(path, reason: "postgres.users cannot be opened")
@@ -81,7 +82,10 @@ package final class PrivatePostgres: Sendable {
         membership.change(wake: .none) { $0.isOver = true }
         guard let start = try? lockForStarting() else { return }
         if membership.change(wake: .none, { $0.lock.tryExclusive() }) {
-            _ = control(["stop", "-m", "fast", "-w", "-t", "60"])
+            let answer = control(["stop", "-m", "fast", "-w", "-t", "60"])
+            if answer.status != 0 {
+                log.warning("postgres_not_stopped", ["says": .string(answer.output)])
+            }
         }
         membership.change(wake: .none) { $0.lock.release() }
         extendLifetime(start)

@@ -22,14 +22,14 @@ package struct Programs {
         return same
     }
 
-    /// Where distributions put servers, and the folders of `PATH`.
+    /// Where distributions put servers, and the folders of `PATH`: a relative one would be sought elsewhere.
     package static var usualFolders: [String] {
         let patterns = [
             "/usr/lib/postgresql/*/bin", "/usr/pgsql-*/bin", "/usr/libexec/postgresql*",
             "/usr/local/pgsql/bin", "/usr/local/bin", "/usr/bin",
         ]
         let onPath = (ProcessInfo.processInfo.environment["PATH"] ?? "").split(separator: ":")
-        return patterns.flatMap(matches) + onPath.map(String.init)
+        return patterns.flatMap(matches) + onPath.filter { $0.hasPrefix("/") }.map(String.init)
     }
 
     /// Every installed server, newest first.
@@ -42,14 +42,9 @@ package struct Programs {
     private init?(in folder: String) {
         for program in ["initdb", "pg_ctl", "postgres"]
         where access("\(folder)/\(program)", X_OK) != 0 { return nil }
-        let answer = run(["\(folder)/postgres", "--version"])
-        // "postgres (PostgreSQL) 15.18 (Debian ...)"
-        guard answer.status == 0,
-            let number = answer.output.split(separator: " ").dropFirst(2).first,
-            let major = number.split(separator: ".").first
-        else { return nil }
+        guard let major = majorVersion(of: "\(folder)/postgres") else { return nil }
         self.folder = folder
-        version = major.trimmingCharacters(in: .whitespacesAndNewlines)
+        version = String(major)
     }
 
     private static func matches(_ pattern: String) -> [String] {
@@ -60,4 +55,15 @@ package struct Programs {
             found.gl_pathv[index].map { String(cString: $0) }
         }
     }
+}
+
+/// What one of PostgreSQL's programs says of itself, such as "postgres (PostgreSQL) 15.18 (Debian ...)".
+func majorVersion(of program: String) -> Int? {
+    let answer = run([program, "--version"])
+    let words = answer.output.split(separator: " ")
+    guard answer.status == 0, let name = words.firstIndex(of: "(PostgreSQL)"),
+        let number = words[(name + 1)...].first
+    else { return nil }
+    // "15.18", and "17beta1" before a release.
+    return Int(number.prefix(while: \.isNumber))
 }

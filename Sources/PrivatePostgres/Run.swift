@@ -1,6 +1,6 @@
 import Glibc
 
-/// Runs a program to its end and returns what it printed.
+/// Runs a program to its end, in the root folder, and returns what it printed.
 ///
 /// Its output goes to a file and not through a pipe: a server that the program leaves running would
 /// hold the pipe open, and reading it would never end.
@@ -30,6 +30,8 @@ private func spawn(_ command: [String], output: Int32) -> pid_t? {
     var actions = posix_spawn_file_actions_t()
     posix_spawn_file_actions_init(&actions)
     defer { posix_spawn_file_actions_destroy(&actions) }
+    // PostgreSQL's programs complain when their user may not enter the folder in which this process began.
+    posix_spawn_file_actions_addchdir_np(&actions, "/")
     posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0)
     posix_spawn_file_actions_adddup2(&actions, output, STDOUT_FILENO)
     posix_spawn_file_actions_adddup2(&actions, output, STDERR_FILENO)

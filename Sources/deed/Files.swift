@@ -1,4 +1,5 @@
 import Commands
+import Foundation
 import Core
 import Glibc
 import PrivatePostgres
@@ -20,6 +21,11 @@ func readFile(_ path: String) throws(CommandEnd) -> String {
         content += chunk[..<count]
     }
     throw .usage("\(path) is larger than 1 MiB, which no file of this kind is")
+}
+
+/// The path from the root folder on.
+func absolutePath(_ path: String) -> String {
+    URL(fileURLWithPath: path).standardizedFileURL.path
 }
 
 /// Makes renames and links in the file's folder durable.

@@ -42,9 +42,11 @@ extension Settings {
 
 extension Invocation {
     /// The configured database, which the caller leaves at the end.
-    func database(mayCreate: Bool = false, log: Log = .silent) throws(CommandEnd) -> Database {
+    func database(
+        mayCreate: Bool = false, isRestoring: Bool = false, log: Log = .silent
+    ) throws(CommandEnd) -> Database {
         try starting { () throws(StartError) in
-            try Database(Settings(self), mayCreate: mayCreate, log: log)
+            try Database(Settings(self), mayCreate: mayCreate, isRestoring: isRestoring, log: log)
         }
     }
 

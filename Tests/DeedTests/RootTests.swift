@@ -57,6 +57,27 @@ extension ProgramTests {
             }
         }
 
+        @Test("It starts and stops its PostgreSQL from a folder that only root may enter")
+        func closedFolder() throws {
+            let installation = try Installation()
+            let folder = try ScratchFolder()
+            let closed = folder.file("closed")
+            mkdir(closed, 0o700)
+            let script = """
+                cd '\(closed)'
+                "$DEED" project create default && timeout --preserve-status --signal=TERM 5 "$DEED" serve --listen 127.0.0.1:0
+                """
+            let variables = [
+                "DEED": Installation.program, "DEED_DATA_DIR": installation.dataFolder,
+            ]
+            for _ in 0..<2 {
+                let run = try Shell(script + " || exit 1", variables)
+                #expect(run.errors.contains(#""event":"ready""#), "\(run.errors)")
+                #expect(!run.errors.contains("postgres_not_stopped"), "\(run.errors)")
+                #expect(installation.postgresProcesses.isEmpty)
+            }
+        }
+
         @Test("Before leaving root, it has taken a port and read a key that only root may")
         func roots() throws {
             let folder = try ScratchFolder()

@@ -11,6 +11,14 @@ lay() {
     "$programs/$program" completion bash >"$folder/share/bash-completion/completions/$program"
     "$programs/$program" completion zsh >"$folder/share/zsh/vendor-completions/_$program"
     "$programs/$program" completion fish >"$folder/share/fish/vendor_completions.d/$program.fish"
+    if [ "$program" = deed ]; then lay_pages "$folder/share/doc/deed"; fi
+}
+
+# The pages that messages and units name: lay_pages FOLDER
+lay_pages() {
+    mkdir -p "$1/docs"
+    install -m 644 "$root"/docs/*.md "$1/docs/"
+    cp -r "$root/docs/examples" "$1/docs/"
 }
 
 # A unit of deploy/ for a program in that folder: unit NAME FOLDER

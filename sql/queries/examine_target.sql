@@ -4,6 +4,10 @@ select
     has_database_privilege(session_user, current_database(), 'create'),
     (select rolcreaterole or rolsuper from pg_roles where rolname = session_user),
     exists (select from pg_roles where rolname = 'deed_service'),
+    -- As a role by itself: to a superuser every role seems to be granted.
+    coalesce((
+        select pg_has_role(session_user, r.oid, 'member') from pg_roles as r where r.rolname = 'deed_service'
+    ), false),
     current_setting('server_version_num')::bigint,
     current_setting('server_encoding'),
     session_user::text

@@ -56,6 +56,8 @@ package struct RestoreTarget: Sendable {
     package let mayCreate: Bool
     package let mayCreateRoles: Bool
     package let hasServiceRole: Bool
+    /// Whether the login may act as the service.
+    package let mayServe: Bool
     package let version: Int64
     package let encoding: String
     package let login: String
@@ -69,7 +71,8 @@ package struct RestoreTarget: Sendable {
                 found = RestoreTarget(
                     hasSchema: rows.bool(0, 0), mayCreate: rows.bool(0, 1),
                     mayCreateRoles: rows.bool(0, 2), hasServiceRole: rows.bool(0, 3),
-                    version: rows.int8(0, 4), encoding: rows.text(0, 5), login: rows.text(0, 6))
+                    mayServe: rows.bool(0, 4), version: rows.int8(0, 5),
+                    encoding: rows.text(0, 6), login: rows.text(0, 7))
             }
             return found
         }

@@ -24,19 +24,32 @@ private let backupCommand = CommandSpec(
 ) { invocation throws(CommandEnd) in
     let keep = try invocation.integer("keep", in: 1...10_000)
     let jobs = try invocation.integer("jobs", in: 1...64) ?? 2
-    let place = try BackupPlace(making: invocation["out"] ?? "")
+    let settings = Settings(invocation)
+    let out = invocation["out"] ?? ""
+    if settings.databaseURL == nil, BackupPlace.isInside(out, settings.dataFolder) {
+        throw .usage("--out is inside the data folder, with which it would be lost; name another")
+    }
+    let place = try BackupPlace(making: out)
     let lock = try place.lock()
     defer { withExtendedLifetime(lock) {} }
     let backup = try invocation.makeBackup(in: place, jobs: jobs)
-    let removed = try keep.map { count throws(CommandEnd) in try place.keep(count) } ?? 0
+    let keys = try invocation.secretKeys()
+    let kept = try keep.map { count throws(CommandEnd) in
+        try place.keep(count, of: backup.manifest.marks, keys)
+    }
     invocation.note(done: "backup", says: ["folder": .string(backup.folder)])
     invocation.show(
         [
             "folder": .string(backup.folder), "events": .integer(backup.manifest.events),
-            "bytes": .integer(backup.manifest.bytes), "removed": .integer(removed),
+            "bytes": .integer(backup.manifest.bytes), "removed": .integer(kept?.removed ?? 0),
+            "others": .integer(kept?.others ?? 0),
         ],
         text: "\(backup.folder) holds the log up to its \(backup.manifest.events) events "
             + "(\(bytesText(backup.manifest.bytes))).\n"
+            + (kept.map(\.others).flatMap { others in
+                others > 0
+                    ? "\(others) other backups there are unreadable or of another log, and were left alone.\n" : nil
+            } ?? "")
             + "The installation's key is not in it: keep \(invocation.secretKeyFile.path) elsewhere.\n"
             + "Try it with: deed backup check \(shellWord(backup.folder))")
 }
@@ -70,6 +83,7 @@ extension Invocation {
                     + "\(snapshot.undumpable.prefix(3).joined(separator: ", ")): give --database-url the "
                     + "login of the schema's owner, as for deed migrate.")
         }
+        try place.requireOwn(snapshot.marks, (try? secretKeys()) ?? [])
         try requireRoom(snapshot.bytes / 4, in: place.path)
         let key = try signingKey()
         let now = systemClock()

@@ -1,7 +1,9 @@
 import Commands
 import Core
+import Crypto
 import Foundation
 import Glibc
+import Ledger
 import PrivatePostgres
 
 /// The folder in which backups lie, each in a folder named after its moment.
@@ -13,7 +15,7 @@ struct BackupPlace {
 
     /// Makes a missing folder, closed to others: a backup holds what each customer bought.
     init(making path: String) throws(CommandEnd) {
-        self.path = URL(fileURLWithPath: path).standardizedFileURL.path
+        self.path = absolutePath(path)
         if mkdir(self.path, 0o700) != 0, errno != EEXIST {
             throw .fault("\(self.path) cannot be made: \(String(cString: strerror(errno)))")
         }
@@ -65,11 +67,41 @@ struct BackupPlace {
         .sorted().map { "\(path)/\($0)" }
     }
 
-    /// Removes the oldest beyond that many; returns how many.
-    func keep(_ count: Int) throws(CommandEnd) -> Int {
-        let old = backups.dropLast(count)
+    /// Removes the oldest beyond that many of the log that ends there, and leaves all others alone; returns how
+    /// many were removed, and how many left.
+    func keep(
+        _ count: Int, of log: [ShardMark], _ keys: [SecretKey]
+    ) throws(CommandEnd) -> (removed: Int, others: Int) {
+        let all = backups
+        let own = all.filter { folder in
+            (try? Manifest(readIn: folder, keys))?.isContinued(by: log) ?? false
+        }
+        let old = own.dropLast(count)
         for folder in old { try remove(folder) }
-        return old.count
+        return (old.count, all.count - own.count)
+    }
+
+    /// Throws if the newest backup is not of the log that ends there: an empty database in the place of a lost
+    /// one would be backed up night after night, as if all were well.
+    func requireOwn(_ log: [ShardMark], _ keys: [SecretKey]) throws(CommandEnd) {
+        guard let last = backups.last else { return }
+        let advice = "Look whether this is the right database; if it is, give another folder with --out."
+        guard let manifest = try? Manifest(readIn: last, keys) else {
+            throw .refused(
+                code: "backup_of_another",
+                sentence: "\(last) cannot be read, or is not signed with this installation's key. \(advice)"
+            )
+        }
+        if manifest.isContinued(by: log) { return }
+        let events = log.reduce(0) { $0 + $1.head }
+        throw .refused(
+            code: "backup_of_another",
+            sentence: "\(last) holds \(manifest.events) events with which the \(events) of this database do not "
+                + "begin. \(advice)")
+    }
+
+    static func isInside(_ path: String, _ folder: String) -> Bool {
+        "\(absolutePath(path))/".hasPrefix("\(absolutePath(folder))/")
     }
 
     private var names: [String] {
@@ -87,19 +119,32 @@ struct BackupPlace {
         }
     }
 
-    /// The backup that a person means: that folder, or the newest one in it.
-    static func newest(at path: String) throws(CommandEnd) -> String {
-        let path = URL(fileURLWithPath: path).standardizedFileURL.path
-        if fileExists("\(path)/manifest.json") { return path }
+    /// The backup that a person means: that folder, or the newest one in it, with the one before.
+    static func newest(at path: String) throws(CommandEnd) -> (backup: String, older: String?) {
+        let path = absolutePath(path)
+        if fileExists("\(path)/\(Manifest.name)") { return (path, nil) }
+        func missing(_ reason: String) -> CommandEnd {
+            .refused(code: "no_backup", sentence: "\(path) \(reason)")
+        }
+        guard let folder = opendir(path) else {
+            let isFile = errno == ENOTDIR
+            throw missing(
+                isFile
+                    ? "is a file, and a backup is a folder." : "cannot be read: \(String(cString: strerror(errno)))")
+        }
+        closedir(folder)
         let names = (try? FileManager.default.contentsOfDirectory(atPath: path)) ?? []
-        let whole = names.filter {
-            $0.hasPrefix(prefix) && fileExists("\(path)/\($0)/manifest.json")
+        if names.contains("dump") {
+            throw missing("lacks \(Manifest.name), so it is no whole backup; use another.")
         }
-        guard let last = whole.max() else {
-            throw .refused(
-                code: "no_backup",
-                sentence: "\(path) holds no whole backup; deed backup --out \(path) makes one.")
+        let named = names.filter { $0.hasPrefix(prefix) }.sorted()
+        if let closed = named.first(where: { access("\(path)/\($0)", R_OK | X_OK) != 0 }) {
+            throw missing("has the backup \(closed), which this user may not read; run this as its owner.")
         }
-        return "\(path)/\(last)"
+        let whole = named.filter { fileExists("\(path)/\($0)/\(Manifest.name)") }
+        guard let last = whole.last else {
+            throw missing("holds no whole backup; their folders are named \(prefix)…")
+        }
+        return ("\(path)/\(last)", whole.dropLast().last.map { "\(path)/\($0)" })
     }
 }

@@ -19,7 +19,7 @@ let checkBackupCommand = CommandSpec(
 ) { invocation throws(CommandEnd) in
     let begin = monotonicMilliseconds()
     let restoring = try Restoring(of: invocation.positional(0) ?? "", invocation)
-    let scratch = invocation["scratch"] ?? "/var/tmp"
+    let scratch = absolutePath(invocation["scratch"] ?? "/var/tmp")
     try requireRoom(4 * restoring.manifest.bytes, in: scratch)
     let folder = try trialFolder(in: scratch)
     defer { _ = runProgram(["/bin/rm", "-rf", folder]) }
@@ -60,7 +60,8 @@ private func trialFolder(in scratch: String) throws(CommandEnd) -> String {
     return try temporaryFolder("\(scratch)/deed-trial.\(getpid()).")
 }
 
-private func endPostgres(in folder: String) {
+/// Ends what a killed command has left running there.
+func endPostgres(in folder: String) {
     let place = "\(folder)/postgres"
     guard let text = try? String(contentsOfFile: "\(place)/postmaster.pid", encoding: .utf8),
         let process = text.split(separator: "\n").first.flatMap({ pid_t($0) }),
@@ -78,7 +79,7 @@ private func audit(_ folder: String, _ invocation: Invocation) throws(CommandEnd
     let program =
         (try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")) ?? "deed"
     unsetenv("DEED_DATABASE_URL")
-    let roots = invocation["extra-roots"].map { ["--extra-roots", $0] } ?? []
+    let roots = invocation["extra-roots"].map { ["--extra-roots", absolutePath($0)] } ?? []
     showProgress("auditing")
     let audited = runProgram(
         [program, "audit", "--evidence", "--projections", "--data-dir", folder] + roots)

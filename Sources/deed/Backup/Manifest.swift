@@ -81,20 +81,36 @@ struct Manifest {
         key.derived(for: "deed backup").authenticate(Array(content.text.utf8)).hex
     }
 
+    private static func damaged(_ folder: String, _ reason: String) -> CommandEnd {
+        .refused(code: "backup_damaged", sentence: "\(folder) cannot be used: \(reason)")
+    }
+
     /// Reads the manifest of a backup, which one of the keys must have signed, and compares every file with
     /// it. Nothing else of the backup is used before.
     init(of folder: String, _ keys: [SecretKey]) throws(CommandEnd) {
-        let path = "\(folder)/\(Manifest.name)"
-        func damaged(_ reason: String) -> CommandEnd {
-            .refused(code: "backup_damaged", sentence: "\(folder) cannot be used: \(reason)")
+        try self.init(readIn: folder, keys)
+        let found = try Manifest.files(in: folder)
+        for file in files where !found.contains(file) {
+            throw Manifest.damaged(
+                folder,
+                found.contains { $0.name == file.name }
+                    ? "\(file.name) was changed." : "\(file.name) is missing.")
         }
+        if let other = found.first(where: { !files.contains($0) }) {
+            throw Manifest.damaged(folder, "\(other.name) is not part of it.")
+        }
+    }
+
+    /// Reads the manifest alone, which one of the keys must have signed.
+    init(readIn folder: String, _ keys: [SecretKey]) throws(CommandEnd) {
+        let path = "\(folder)/\(Manifest.name)"
         guard let json = try? JSON.read(readWhole(path)),
             json["deed_backup"]?.integer == Manifest.format,
             let madeAt = json["made_at"]?.string.flatMap({ Instant(text: $0) }),
             let program = json["program"]?.string, let postgres = json["postgres"]?.integer,
             let migration = json["migration"]?.integer, let shards = json["shards"]?.array,
             let listed = json["files"]?.array, let signature = json["signature"]?.string
-        else { throw damaged("\(Manifest.name) is no manifest of a backup.") }
+        else { throw Manifest.damaged(folder, "\(Manifest.name) is no manifest of a backup.") }
         self.madeAt = madeAt
         self.program = program
         self.postgres = postgres
@@ -108,18 +124,18 @@ struct Manifest {
         }
         let content = self.content
         guard keys.contains(where: { self.signature(of: content, $0) == signature }) else {
-            throw damaged(
+            throw Manifest.damaged(
+                folder,
                 "its manifest is not signed with this installation's key. It was changed, or another "
                     + "installation made it: give the key that was used with --secret-key-file.")
         }
-        let found = try Manifest.files(in: folder)
-        for file in files where !found.contains(file) {
-            throw damaged(
-                found.contains { $0.name == file.name }
-                    ? "\(file.name) was changed." : "\(file.name) is missing.")
-        }
-        if let other = found.first(where: { !files.contains($0) }) {
-            throw damaged("\(other.name) is not part of it.")
+    }
+
+    /// Whether a log that ends there may go on from what the backup holds.
+    func isContinued(by later: [ShardMark]) -> Bool {
+        marks.allSatisfy { mark in
+            guard let end = later.first(where: { $0.shard == mark.shard }) else { return false }
+            return end.head > mark.head || end.head == mark.head && end.chain == mark.chain
         }
     }
 

@@ -16,7 +16,12 @@ let restoreCommand = CommandSpec(
     let restoring = try Restoring(of: invocation.positional(0) ?? "", invocation)
     let settings = Settings(invocation)
     if settings.databaseURL == nil {
-        if PrivatePostgres.exists(in: settings.dataFolder) {
+        if BackupPlace.isInside(settings.dataFolder, restoring.folder) {
+            throw .usage("--data-dir is inside the backup; name a folder elsewhere")
+        }
+        if RestoreMark(in: settings.dataFolder).isThere {
+            try clearHalfRestored(settings.dataFolder)
+        } else if PrivatePostgres.exists(in: settings.dataFolder) {
             throw .refused(
                 code: "database_not_empty",
                 sentence:
@@ -27,9 +32,10 @@ let restoreCommand = CommandSpec(
         while !fileExists(parent.path) { parent.deleteLastPathComponent() }
         try requireRoom(4 * restoring.manifest.bytes, in: parent.path)
     }
-    let database = try invocation.database(mayCreate: true)
+    let database = try invocation.database(mayCreate: true, isRestoring: true)
     defer { database.leave() }
     try restoring.fill(database, invocation)
+    database.endRestoring()
     let (lacking, isRemembered) = try database.impediment()
     let flag = invocation.placeFlags
     let accept =
@@ -51,4 +57,18 @@ let restoreCommand = CommandSpec(
             + "chain proves them.\n\(told)\n"
             + "Erasures since then are not in it: repeat them. Then: deed audit --evidence --projections\(flag)"
     )
+}
+
+/// Removes what an earlier restore had made when it was cut short.
+private func clearHalfRestored(_ folder: String) throws(CommandEnd) {
+    guard let users = FileLock("\(folder)/postgres.users"), users.tryExclusive() else {
+        throw .refused(
+            code: "restore_running",
+            sentence: "Another restore fills \(folder) now; wait for it, or end it.")
+    }
+    endPostgres(in: folder)
+    let removed = runProgram(["/bin/rm", "-rf", "\(folder)/postgres"])
+    if removed.status != 0 {
+        throw .fault("\(folder)/postgres cannot be removed. rm says: \(removed.output)")
+    }
 }

@@ -19,7 +19,8 @@ struct Restoring {
 
     /// Throws unless the backup is whole, this installation's, and not newer than this release.
     init(of path: String, _ invocation: Invocation) throws(CommandEnd) {
-        folder = try BackupPlace.newest(at: path)
+        let (folder, older) = try BackupPlace.newest(at: path)
+        self.folder = folder
         let key = invocation.secretKeyFile.path
         if !fileExists(key) {
             throw .refused(
@@ -28,7 +29,12 @@ struct Restoring {
                     "A backup is proven with the key of the installation that made it, and \(key) "
                     + "does not exist: give a copy of that key with --secret-key-file.")
         }
-        manifest = try Manifest(of: folder, invocation.secretKeys())
+        do throws(CommandEnd) {
+            manifest = try Manifest(of: folder, invocation.secretKeys())
+        } catch {
+            guard case .refused(let code, let sentence) = error, let older else { throw error }
+            throw .refused(code: code, sentence: "\(sentence) The one before it is \(older).")
+        }
         jobs = try invocation.integer("jobs", in: 1...64) ?? 2
         if manifest.migration > Schema.needed {
             throw .refused(
@@ -72,7 +78,15 @@ struct Restoring {
                 code: "login_not_allowed",
                 sentence:
                     "The role deed_service is missing, and the login \(found.login) may not make it. "
-                    + "Have an administrator run the statements of \(folder)/roles.sql.")
+                    + "Have an administrator run the statements of \(folder)/roles.sql, and then: "
+                    + Restoring.admission(of: found.login))
+        }
+        if found.hasServiceRole, !found.mayServe, !found.mayCreateRoles {
+            throw .refused(
+                code: "login_not_allowed",
+                sentence:
+                    "The login \(found.login) may not act as deed_service, without which the restored log cannot be "
+                    + "proven. Have an administrator run: \(Restoring.admission(of: found.login))")
         }
         if found.encoding != "UTF8" {
             throw .refused(
@@ -96,7 +110,7 @@ struct Restoring {
         let programs = try invocation.clientPrograms(
             forServer: max(manifest.postgres, target.version / 10_000))
         let source = Source(database.connection(role: nil).url)
-        try makeRoles(source, programs)
+        try makeRoles(source, programs, for: target)
         let lists = try Lists(of: folder, programs)
         defer { lists.remove() }
         showProgress("restoring \(bytesText(manifest.bytes))")
@@ -117,12 +131,27 @@ struct Restoring {
     }
 
     /// Roles that are there stay as they are.
-    private func makeRoles(_ source: Source, _ programs: ClientPrograms) throws(CommandEnd) {
-        let made = source.run(
-            programs, "psql",
-            ["--no-psqlrc", "--quiet", "--no-password", "--file=\(folder)/roles.sql"])
+    private func makeRoles(
+        _ source: Source, _ programs: ClientPrograms, for target: RestoreTarget
+    ) throws(CommandEnd) {
+        let quiet = ["--no-psqlrc", "--quiet", "--no-password"]
+        let made = source.run(programs, "psql", quiet + ["--file=\(folder)/roles.sql"])
         // Without ON_ERROR_STOP, psql goes on behind a role that exists.
         if made.status != 0 { throw .fault("The roles cannot be made: \(made.output)") }
+        if target.mayServe { return }
+        let statement = Restoring.admission(of: target.login)
+        let admitted = source.run(programs, "psql", quiet + ["--command=\(statement)"])
+        if admitted.status != 0 {
+            throw .refused(
+                code: "login_not_allowed",
+                sentence:
+                    "The login \(target.login) may not act as deed_service. Have an administrator run: \(statement)"
+            )
+        }
+    }
+
+    private static func admission(of login: String) -> String {
+        "grant deed_service to \"\(login.replacing("\"", with: "\"\""))\""
     }
 
     /// Each shard ends where the manifest says, and the chain proves everything before.

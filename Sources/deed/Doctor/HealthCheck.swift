@@ -74,7 +74,7 @@ extension HealthCheck {
         [
             databaseURL, dataFolder, dataFolderOwner, seenFiles, descriptors, disk, keyMissing,
             keyUnreadable, keyOpen, keyMalformed, tlsFiles, tlsEnd, extraRoots, databaseMissing,
-            databaseReachable, version, fsync, fullPages, autovacuum, encoding,
+            restoreUnfinished, databaseReachable, version, fsync, fullPages, autovacuum, encoding,
             readOnly, checksums, connections, transactionAge, clocks, schemaMissing, schemaOutdated,
             schemaNewer, serviceRole, superuser, owner, schemaChanged, databaseOpen, standbys,
             impediments, keyOther, webhookKeys, noProject, projectUnreadable, silentInstance,

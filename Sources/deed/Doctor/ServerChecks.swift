@@ -29,6 +29,16 @@ extension HealthCheck {
             ])
     }
 
+    static let restoreUnfinished = one(
+        "restore_unfinished", "whether a restore was cut short", .wrong
+    ) { patient throws(CommandEnd) in
+        guard case .failure(.refused("restore_unfinished", let sentence)) = patient.database else {
+            return nil
+        }
+        return Finding(
+            sentence: sentence, remedy: "Begin the restore again; it removes what is half there.")
+    }
+
     static let databaseReachable = one(
         "database_unreachable", "whether PostgreSQL answers", .wrong
     ) { patient throws(CommandEnd) in

@@ -33,5 +33,5 @@ func absolutePath(_ path: String, named name: String) throws(CommandEnd) -> Stri
     if path.isEmpty || path.unicodeScalars.contains(where: { $0.value < 32 || $0.value == 127 }) {
         throw .usage("\(name) takes the path of a folder")
     }
-    return URL(fileURLWithPath: path).standardizedFileURL.path
+    return absolutePath(path)
 }

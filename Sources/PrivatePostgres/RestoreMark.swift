@@ -1,0 +1,35 @@
+import Glibc
+
+/// A file that lies in a data folder while a restore fills its database: until that ends, nothing may serve
+/// what is there.
+package struct RestoreMark: Sendable {
+    private let folder: String
+    private var path: String { "\(folder)/postgres.restoring" }
+
+    package init(in folder: String) { self.folder = folder }
+
+    package var isThere: Bool { access(path, F_OK) == 0 }
+
+    func put() throws(PrivatePostgresError) {
+        let descriptor = open(path, O_WRONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)
+        if descriptor < 0 {
+            throw .folderUnusable(folder, reason: String(cString: strerror(errno)))
+        }
+        giveToOwner(of: path, descriptor)
+        fsync(descriptor)
+        close(descriptor)
+        syncFolder()
+    }
+
+    package func remove() {
+        unlink(path)
+        syncFolder()
+    }
+
+    private func syncFolder() {
+        let descriptor = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+        if descriptor < 0 { return }
+        fsync(descriptor)
+        close(descriptor)
+    }
+}
