@@ -100,9 +100,8 @@ package struct DataFolder {
     }
 
     static func command(_ command: [String], as user: ServiceUser) -> [String] {
-        // The owner may have no access to this process's folder, hence the change of folder.
         [
-            "/usr/bin/env", "-C", "/", "setpriv", "--reuid=\(user.id)", "--regid=\(user.group)",
+            "setpriv", "--reuid=\(user.id)", "--regid=\(user.group)",
             "--init-groups",
         ] + command
     }

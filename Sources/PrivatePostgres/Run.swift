@@ -11,7 +11,8 @@ func run(_ command: [String]) -> (status: Int32, output: String) {
     defer { close(output) }
     unlink(template)
     _ = fcntl(output, F_SETFD, FD_CLOEXEC)
-    guard let process = spawn(command, output: output) else {
+    // PostgreSQL's programs complain when their user may not enter the folder in which this process began.
+    guard let process = spawn(["/usr/bin/env", "-C", "/"] + command, output: output) else {
         return (127, "\(command[0]) could not be started: \(String(cString: strerror(errno)))")
     }
     var status: Int32 = 0
@@ -30,8 +31,6 @@ private func spawn(_ command: [String], output: Int32) -> pid_t? {
     var actions = posix_spawn_file_actions_t()
     posix_spawn_file_actions_init(&actions)
     defer { posix_spawn_file_actions_destroy(&actions) }
-    // PostgreSQL's programs complain when their user may not enter the folder in which this process began.
-    posix_spawn_file_actions_addchdir_np(&actions, "/")
     posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0)
     posix_spawn_file_actions_adddup2(&actions, output, STDOUT_FILENO)
     posix_spawn_file_actions_adddup2(&actions, output, STDERR_FILENO)

@@ -7,7 +7,7 @@ import Testing
 extension ProgramTests {
     /// What a tired operator does to backups, and what they survive.
     @Suite("Backups in the wrong hands", .serialized, .timeLimit(.minutes(10)))
-    struct BackupSafety {
+    final class BackupSafety {
         private let folder: ScratchFolder
         private var out: String { folder.file("backups") }
 
