@@ -171,7 +171,7 @@ struct Stage {
         let things = try Things(front, mark: Stage.mark, in: environment)
         rows =
             Stage.reading + Stage.submitting(things) + Stage.administering(things) + Stage.webhooks
-            + Stage.operating
+            + Stage.operating + Stage.erasing
             + [Row(call: "POST /v1/stores/apple/notifications", role: nil, body: "{}")]
     }
 

@@ -16,6 +16,8 @@ struct Fold: Sendable {
 
     mutating func apply(_ recorded: RecordedEvent, causeDigest: [UInt8]) {
         state.apply(recorded)
+        // What an erased customer asked for is forgotten, apart from the erasure itself.
+        if recorded.event.isErasure { causes = [:] }
         let mark = CauseMark(recorded.cause)
         let wish = WishMark(causeDigest)
         causes[mark, default: ObeyedCause(wish: wish, first: recorded.version, last: 0)].last =
@@ -24,6 +26,12 @@ struct Fold: Sendable {
 
     /// The events that the cause led to, if the stream has carried it out.
     func obeyed(_ cause: Cause) -> ObeyedCause? { causes[CauseMark(cause.text)] }
+
+    /// Why the whole stream cannot be what was written: events are emptied, and no erasure follows.
+    var lack: LedgerError? {
+        state.customer?.lacksErasure == true
+            ? .unreadable("an emptied event of a customer who was not erased") : nil
+    }
 
     /// Its rough size in bytes: a fold grows with its events.
     var weight: Int {
