@@ -48,7 +48,7 @@ struct Batch {
     /// batch.
     private(set) var erased: [Stream: CustomerState] = [:]
     /// Whose erasure says that a purchase never has a holder again.
-    private var marks: [MarkKey: CustomerID] = [:]
+    private var forgotten: [MarkKey: CustomerID] = [:]
     private var replayed: [Replay: [RecordedEvent]] = [:]
 
     init(now: Instant, heads: [Shard: ShardHead], holders: Holders) {
@@ -124,14 +124,14 @@ struct Batch {
     }
 
     mutating func load(_ customer: CustomerID, erasing mark: MarkKey) {
-        marks[mark] = customer
+        forgotten[mark] = customer
     }
 
     /// Whose erasure says by a row that the purchase never has a holder again.
     func erasure(of purchase: PurchaseID, in stream: Stream) -> (MarkKey, CustomerID)? {
-        if marks.isEmpty { return nil }
+        if forgotten.isEmpty { return nil }
         let key = MarkKey(purchase, in: stream)
-        return marks[key].map { (key, $0) }
+        return forgotten[key].map { (key, $0) }
     }
 
     mutating func load(_ credit: WaitingCredit, of stream: Stream) {
@@ -151,7 +151,7 @@ struct Batch {
         let late =
             behind.isEmpty && erased.isEmpty
             ? [] : candidate.streams.filter { behind.contains($0) || erased[$0] != nil }
-        if !late.isEmpty { throw .behind(late) }
+        if !late.isEmpty { throw .behind(Set(late)) }
         for stream in unreadable.isEmpty ? [] : candidate.streams {
             if let fault = unreadable[stream] { throw .fault(fault) }
         }

@@ -155,8 +155,9 @@ package struct Erasures: Sendable {
             positions.append(snapshot.position)
             catalog = snapshot.project.catalog
         }
-        let first =
-            lives.firstIndex(where: \.isLeft) ?? lives.firstIndex { $0.state.version > 0 } ?? 0
+        let isKnown: (ErasedLife) -> Bool = { $0.state.version > 0 }
+        let first: Int =
+            lives.firstIndex(where: \.isLeft) ?? lives.firstIndex(where: isKnown) ?? 0
         lives.swapAt(0, first)
         return (lives, catalog, positions[first])
     }
