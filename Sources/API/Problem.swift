@@ -288,7 +288,7 @@ extension Refusal {
             400
         case .tooMuchAtOnce, .exportTooLarge: 413
         case .creditNotAllowed, .appNotAllowed: 403
-        case .idempotencyMismatch: 422
+        case .idempotencyMismatch, .doneBeforeErasure: 422
         case .intakeUnknown: 404
         case .intakeEnded, .intakeQueuedAgain: 409
         case .intakeFull: 429

@@ -88,6 +88,9 @@ package struct Cause: Hashable, Sendable {
         self.text = text
         self.digest = digest
     }
+
+    /// Whether a caller's key stands for one call, and never for a second one.
+    package static func isOfCaller(_ text: String) -> Bool { text.hasPrefix("key:") }
 }
 
 /// The state of a stream of any kind.

@@ -25,6 +25,7 @@ package enum Refusal: Error, Hashable, Sendable {
     case neverErased(CustomerID)
     case exportTooLarge(limit: Int)
     case intentStale
+    case doneBeforeErasure
     case purchaseErased
     case nameUnknown(CatalogName, nearest: String?)
     case idempotencyMismatch
@@ -107,6 +108,7 @@ package enum Refusal: Error, Hashable, Sendable {
         case .neverErased: "never_erased"
         case .exportTooLarge: "answer_too_large"
         case .intentStale: "intent_stale"
+        case .doneBeforeErasure: "done_before_erasure"
         case .purchaseErased: "purchase_erased"
         case .nameUnknown(let name, _): name.unknownCode
         case .idempotencyMismatch: "idempotency_mismatch"
@@ -212,6 +214,9 @@ package enum Refusal: Error, Hashable, Sendable {
         case .intentStale:
             "The intent is older than 15 minutes, or of another customer, or the customer changed since; ask for "
                 + "a new one, look at it, and send that."
+        case .doneBeforeErasure:
+            "This call was done before the customer was erased, and is not done again; to begin a new life for the "
+                + "customer, send it with a new key."
         case .purchaseErased:
             "The holder of this purchase was erased together with it; it has no holder ever again."
         case .nameUnknown(let name, let nearest):

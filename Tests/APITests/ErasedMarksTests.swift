@@ -31,7 +31,7 @@ struct ErasedMarksTests {
             token, "grant-reason", "GRANT-T", "revoke-reason", "REVOKE-T", "adjust-reason",
             "ADJUST-T", "block-reason", "BLOCK-T", "unblock-reason", "UNBLOCK-T", "change-reason",
             "CHANGE-T", "queue-reason", "QUEUE-T", "queue-order", "queue-bytes", "queue-results",
-            "receiver-answer", "receiver-error", "asked-obstacle", "asked-revision",
+            "receiver-answer", "receiver-error", "asked-obstacle", "asked-revision", "quarantined-mark",
         ]
 
     /// What the page says stays: the causes of events with their idempotency keys, and the erasure's own words.
@@ -115,7 +115,10 @@ struct ErasedMarksTests {
             insert into deed.history_questions (project, store, app, environment, original, customer,
                 newest_at, obstacle)
             values ('default', 'apple', '\(Payload.bundleID)', 'production', '77002', 'u1', 0,
-                'asked-obstacle')
+                'asked-obstacle');
+            insert into deed.quarantined_events
+            select e.*, 0, 0, 'owner' from deed.events as e where e.customer = 'u1' limit 1;
+            update deed.quarantined_events set payload = 'quarantined-mark'
             """)
     }
 

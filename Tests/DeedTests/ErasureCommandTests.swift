@@ -133,6 +133,29 @@ extension ProgramTests {
             #expect(
                 try backup.number(
                     "select count(*) from deed.events where type = 'customer.erased'") == 1)
+            #expect(
+                try backup.number(
+                    "select count(*) from deed.erased_purchases where customer = 'u1'") == 1)
+            #expect(try restored.run("audit", "--projections").code == 0)
+        }
+
+        @Test("A list brings back what was forgotten of a customer whom the restored log never knew")
+        func unknownAgain() throws {
+            try buy("2", for: "u2")
+            let backup = try ScratchDatabase(copying: database)
+            try buy("1")
+            try erase()
+            service.close()
+            let path = folder.path + "/erasures.jsonl"
+            let list = try deed.run("customer", "erased", "--list", "--json").output
+            try Data(list.utf8).write(to: URL(fileURLWithPath: path))
+            let restored = try Installation(backup)
+            for _ in 0..<2 {
+                let done = try restored.run("customer", "erase", "--again", path, "--yes")
+                #expect(done.code == 0 && done.output == "u1   erased\n", "\(done)")
+            }
+            let marks = "select mark from deed.erased_purchases"
+            #expect(try backup.text(marks) == database.text(marks))
             #expect(try restored.run("audit", "--projections").code == 0)
         }
 

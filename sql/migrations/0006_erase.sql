@@ -118,6 +118,13 @@ begin
     delete from deed.intake as i
     where i.digest = any (proofs) and i.project = of_project and i.state <> 'waiting';
     if reached is null then
+        update deed.quarantined_events as q set payload = ''
+        where q.customer = of_customer and q.project = of_project and q.environment = of_environment
+            and q.recorded_at <= (
+                select max(e.recorded_at) from deed.events as e
+                where e.customer = of_customer and e.project = of_project and e.environment = of_environment
+                    and e.version = erasure and e.shard + 0 = of_shard
+            );
         delete from deed.evidence_names as n
         where n.erased_of = of_customer and n.project = of_project and n.environment = of_environment;
         delete from deed.emptying as m

@@ -58,7 +58,13 @@ extension ErasedAnswer.Side {
 }
 
 extension RecordedEvent {
-    /// An erasure, so that it can be listed and repeated.
+    /// An erasure, so that it can be repeated after a restore that lost it.
+    package var listedErasureJSON: JSON? {
+        guard case .customerErased(let erased) = event else { return nil }
+        return erasureJSON?.with("marks", .array(erased.forgotten.map { .string($0.text) }))
+    }
+
+    /// An erasure, as calls tell it.
     package var erasureJSON: JSON? {
         guard case .customerErased(let erased) = event else { return nil }
         return [

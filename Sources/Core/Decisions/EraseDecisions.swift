@@ -37,14 +37,17 @@ package struct ErasureIntent: Hashable, Sendable {
 package struct ErasedLife: Sendable {
     package let stream: Stream
     package let state: CustomerState
+    /// What an erasure that the log has lost forgot here.
+    package let lost: [PurchaseMark]
 
-    package init(_ stream: Stream, _ state: CustomerState) {
+    package init(_ stream: Stream, _ state: CustomerState, lost: [PurchaseMark] = []) {
         self.stream = stream
         self.state = state
+        self.lost = lost.filter { !state.forgotten.contains($0) }
     }
 
     /// Whether there is anything to erase.
-    package var isLeft: Bool { state.version > 0 && !state.isErased }
+    package var isLeft: Bool { state.version > 0 && !state.isErased || !lost.isEmpty }
 
     /// The purchases that may have waited for a customer: their keepers' streams tell of the person, too.
     package var keepers: [CustomerID] {
@@ -96,7 +99,7 @@ package struct EraseCustomer: Sendable {
             let state =
                 isElsewhere
                 ? situation.customerElsewhere(customer) : situation.customer(customer)
-            present.append(ErasedLife(life.stream, state))
+            present.append(ErasedLife(life.stream, state, lost: life.lost))
         }
         try present.requireLife()
         if let intent {
@@ -135,9 +138,10 @@ package struct EraseCustomer: Sendable {
     ) -> CustomerErased {
         let told = life.state.entitlements(at: now, catalog: catalog).all
         let forgotten = treatment == .forget ? life.state.purchases.map(\.id) : []
+        let marks = forgotten.map { PurchaseMark($0, in: life.stream, digest: digest) } + life.lost
         return CustomerErased(
             reason: reason, ticket: ticket, treatment: treatment,
-            forgotten: forgotten.map { PurchaseMark($0, in: life.stream, digest: digest) }.sorted(),
+            forgotten: Set(marks).sorted(),
             ended: told.filter(\.isActive).map(\.id),
             dropped: told.filter { !$0.isActive }.map(\.id))
     }

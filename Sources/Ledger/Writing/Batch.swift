@@ -194,6 +194,16 @@ struct Batch {
         guard let obeyed = folds[command.stream]?.obeyed(command.cause) else { return nil }
         if obeyed.wish != WishMark(command.cause.digest) { throw .refused(.idempotencyMismatch) }
         let replay = Replay(stream: command.stream, first: obeyed.first, last: obeyed.last)
+        let events = try events(of: replay)
+        if let erasedAt = folds[command.stream]?.state.customer?.erasedAt, replay.last < erasedAt,
+            !events.contains(where: \.event.isErasure)
+        {
+            throw .refused(.doneBeforeErasure)
+        }
+        return events
+    }
+
+    private func events(of replay: Replay) throws(Undecided) -> [RecordedEvent] {
         if let events = replayed[replay] { return events }
         let new = entries.lazy.filter {
             $0.header.stream == replay.stream

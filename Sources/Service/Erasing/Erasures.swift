@@ -10,10 +10,13 @@ package struct ErasureRequest: Sendable {
     package let treatment: PurchaseTreatment
     /// What a look gave; without one, whatever is there is erased.
     package let intent: String?
+    /// What the same erasure forgot before a restore lost it.
+    package let lost: [PurchaseMark]
 
     package init(
         _ customer: CustomerID, in project: ProjectID, _ environment: Environment?,
-        reason: AdminReason, treatment: PurchaseTreatment, intent: String?
+        reason: AdminReason, treatment: PurchaseTreatment, intent: String?,
+        lost: [PurchaseMark] = []
     ) {
         self.project = project
         self.customer = customer
@@ -21,6 +24,7 @@ package struct ErasureRequest: Sendable {
         self.reason = reason
         self.treatment = treatment
         self.intent = intent
+        self.lost = lost
     }
 
     fileprivate var streams: [Stream] {
@@ -151,7 +155,7 @@ package struct Erasures: Sendable {
         var catalog = Catalog()
         for stream in request.streams {
             let snapshot = try obtain(ledger.customer(of: stream))
-            lives.append(ErasedLife(stream, snapshot.customer))
+            lives.append(ErasedLife(stream, snapshot.customer, lost: request.lost))
             positions.append(snapshot.position)
             catalog = snapshot.project.catalog
         }

@@ -76,7 +76,7 @@ private let erasedCommand = CommandSpec(
         let project = try invocation.project()
         try invocation.withUseCases(in: project) { useCases throws(CommandEnd) in
             let erasures = try ask(useCases.erasures.all(in: project))
-            for json in erasures.compactMap(\.erasureJSON) {
+            for json in erasures.compactMap(\.listedErasureJSON) {
                 invocation.show(json, text: json.erasureLine)
             }
             if erasures.isEmpty, !invocation.isJSON { printText("No customer was erased.") }

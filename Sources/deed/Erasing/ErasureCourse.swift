@@ -75,11 +75,13 @@ struct ListedErasure {
             let treatment = json["purchases"]?.string.flatMap(PurchaseTreatment.init(rawValue:))
         else { return nil }
         let ticket = json["ticket"]?.string.flatMap { try? Ticket($0) }
+        let marks = json["marks"]?.array?.map { $0.string.flatMap { PurchaseMark($0) } } ?? []
+        if marks.contains(nil) { return nil }
         self.position = position
         self.erasedAt = erasedAt
         request = ErasureRequest(
             customer, in: project, environment, reason: AdminReason(reason: reason, ticket: ticket),
-            treatment: treatment, intent: nil)
+            treatment: treatment, intent: nil, lost: marks.compactMap(\.self))
     }
 
     /// Whether the log still has it.
