@@ -1,5 +1,6 @@
 import Core
 import JSON
+import Threading
 package import Service
 package import Telemetry
 

@@ -3,6 +3,7 @@ import JSON
 import Minting
 import Postgres
 import Service
+import Telemetry
 import TestSupport
 import Testing
 

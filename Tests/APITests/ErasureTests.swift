@@ -1,3 +1,4 @@
+import Auditing
 import Core
 import JSON
 import Ledger
@@ -182,12 +183,26 @@ struct ErasureTests {
         #expect(erase().code == "already_erased")
     }
 
-    @Test("The same call with its key gets the same answer, and other keys are forgotten")
+    @Test(
+        "The same call with its key gets the same answer, and a grant of before is not given again")
     func repeated() throws {
-        give()
+        let grant = { (key: String) in
+            front.send(
+                "POST", "/v1/customers/u1/grants", #"{"entitlement":"level2","reason":"r"}"#,
+                key: front.admin, idempotencyKey: key)
+        }
+        #expect(grant("g").status == 201)
         let intent = try intent()
         let first = erase(intent: intent, key: "k")
         #expect(first.status == 200)
+        #expect(erase(intent: intent, key: "k").text == first.text)
+        let late = grant("g")
+        #expect(late.status == 422 && late.code == "done_before_erasure", "\(late.text)")
+        #expect(try front.isActive("level2") == false)
+        #expect(grant("h").status == 201)
+        // The key of the new life is known like any other.
+        #expect(grant("h").status == 201)
+        #expect(try front.isActive("level2") == true)
         #expect(erase(intent: intent, key: "k").text == first.text)
     }
 

@@ -15,6 +15,10 @@ struct ErasureTests {
             let target = place % sums.count
             sums[target] = sums[target] &* 31 &+ byte &+ UInt8(truncatingIfNeeded: place)
         }
+        // Each part tells of the whole, because readers keep a part alone.
+        for place in (0..<64).map({ $0 % 32 }) {
+            sums[place] = sums[place] &* 31 &+ sums[(place + 31) % 32]
+        }
         return sums
     }
 

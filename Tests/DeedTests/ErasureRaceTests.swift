@@ -78,11 +78,11 @@ extension ProgramTests {
             _ records: [ErasingRecord], _ key: String, _ service: RunningService
         ) throws {
             var api = try APIClient(key: key)
-            var lives: [String: Life] = [:]
+            var lives: [String: LifeRecord] = [:]
             var nets: [String: Int64] = [:]
             for number in 0..<ErasureRace.customers {
                 let path = "\(service.url)/v1/customers/c\(number)"
-                let life = Life(try api.sandboxEvents(at: path))
+                let life = LifeRecord(try api.sandboxEvents(at: path))
                 #expect(life.isSound, "c\(number)")
                 lives["c\(number)"] = life
                 for (transaction, net) in life.nets { nets[transaction, default: 0] += net }
@@ -114,7 +114,7 @@ extension ProgramTests {
 }
 
 /// What a customer's events say.
-private struct Life {
+private struct LifeRecord {
     /// The versions of the events that each cause of a caller led to.
     private(set) var places: [String: [Int64]] = [:]
     /// Since the last erasure.

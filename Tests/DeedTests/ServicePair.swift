@@ -2,6 +2,7 @@ import Glibc
 import Synchronization
 import TestSupport
 import Testing
+import Threading
 
 /// Two services over one database, of which one is killed again and again.
 final class ServicePair: Sendable {

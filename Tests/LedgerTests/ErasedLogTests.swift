@@ -1,3 +1,4 @@
+import Auditing
 import Core
 import Histories
 import Postgres

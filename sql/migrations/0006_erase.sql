@@ -94,8 +94,8 @@ begin
     if erasure is null then
         return null;
     end if;
-    select max(some.version), array_agg(some.seq) filter (where some.is_full),
-        array_agg(distinct some.evidence) filter (where some.evidence is not null)
+    select max(page.version), array_agg(page.seq) filter (where page.is_full),
+        array_agg(distinct page.evidence) filter (where page.evidence is not null)
     into reached, places, proofs
     from (
         select e.seq, e.version, e.evidence, e.payload <> '' and e.type <> 'customer.erased' as is_full
@@ -104,7 +104,7 @@ begin
             and e.version > after and e.version < erasure and e.shard + 0 = of_shard
         order by e.version
         limit most
-    ) as some;
+    ) as page;
     if reached is null then
         select array_agg(n.digest) into proofs from deed.evidence_names as n
         where n.erased_of = of_customer and n.project = of_project and n.environment = of_environment;
