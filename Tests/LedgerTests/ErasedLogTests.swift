@@ -85,6 +85,11 @@ struct ErasedLogTests {
         ])
     func owner(_ change: String) throws {
         try erase("anna")
+        _ = try ledger.append(
+            .project(
+                id("default"), actor: id("test"),
+                cause: Cause(text: "create", digest: [UInt8](repeating: 0, count: 32))
+            ) { _, _ in [.projectCreated(ProjectCreated(project: id("default")))] })
         #expect {
             try database.run(
                 "update deed.events set \(change) where customer = 'anna' and version = 1")
