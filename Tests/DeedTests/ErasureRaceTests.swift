@@ -135,6 +135,7 @@ private struct LifeRecord {
             if type.hasPrefix("purchase.") { places["level2", default: []].append(version) }
             let isErased = event["erased"] == true && event["data"]?.isNull == true
             if isErased != (version < erasedAt && type != "customer.erased") { isSound = false }
+            if isErased { continue }
             let data = event["data"]
             let amount = data?["amount"]?.integer ?? 0
             switch type {
