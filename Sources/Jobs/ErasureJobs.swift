@@ -1,8 +1,8 @@
 import Core
 import JSON
-import Threading
 package import Service
 package import Telemetry
+import Threading
 
 extension Job {
     /// Empties what a killed or troubled instance has left of erased customers.

@@ -32,7 +32,8 @@ struct ErasedMarksTests {
             token, "grant-reason", "GRANT-T", "revoke-reason", "REVOKE-T", "adjust-reason",
             "ADJUST-T", "block-reason", "BLOCK-T", "unblock-reason", "UNBLOCK-T", "change-reason",
             "CHANGE-T", "queue-reason", "QUEUE-T", "queue-order", "queue-bytes", "queue-results",
-            "receiver-answer", "receiver-error", "asked-obstacle", "asked-revision", "quarantined-mark",
+            "receiver-answer", "receiver-error", "asked-obstacle", "asked-revision",
+            "quarantined-mark",
         ]
 
     /// What the page says stays: the causes of events with their idempotency keys, and the erasure's own words.

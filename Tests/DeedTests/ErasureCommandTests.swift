@@ -139,7 +139,8 @@ extension ProgramTests {
             #expect(try restored.run("audit", "--projections").code == 0)
         }
 
-        @Test("A list brings back what was forgotten of a customer whom the restored log never knew")
+        @Test(
+            "A list brings back what was forgotten of a customer whom the restored log never knew")
         func unknownAgain() throws {
             try buy("2", for: "u2")
             let backup = try ScratchDatabase(copying: database)
