@@ -16,6 +16,7 @@ package struct Migration: Sendable {
             number: 4, name: "0004_webhooks", script: Script(embedded: File._004_webhooks_sql)),
         Migration(
             number: 5, name: "0005_operate", script: Script(embedded: File._005_operate_sql)),
+        Migration(number: 6, name: "0006_erase", script: Script(embedded: File._006_erase_sql)),
     ]
 }
 
@@ -55,6 +56,7 @@ extension Statement {
     // Evidence.
     package static let insertEvidence = Statement(embedded: File.insert_evidence_sql)
     package static let insertCertificates = Statement(embedded: File.insert_certificates_sql)
+    package static let nameEvidence = Statement(embedded: File.name_evidence_sql)
     package static let lookUpEvidence = Statement(embedded: File.look_up_evidence_sql)
     package static let listEvidence = Statement(embedded: File.list_evidence_sql)
     package static let listCertificates = Statement(embedded: File.list_certificates_sql)
@@ -114,7 +116,16 @@ extension Statement {
     package static let sampleRows = Statement(embedded: File.sample_rows_sql)
     package static let listOrphans = Statement(embedded: File.list_orphans_sql)
     package static let clearOrphans = Statement(embedded: File.clear_orphans_sql)
+    package static let loadErased = Statement(embedded: File.load_erased_sql)
     package static let eraseCustomers = Statement(embedded: File.erase_customers_sql)
+
+    // Erased customers, and what is kept of any customer.
+    package static let listErasures = Statement(embedded: File.list_erasures_sql)
+    package static let listEmptying = Statement(embedded: File.list_emptying_sql)
+    package static let emptyErased = Statement(embedded: File.empty_erased_sql)
+    package static let countKept = Statement(embedded: File.count_kept_sql)
+    package static let listCustomerEvidence = Statement(embedded: File.list_customer_evidence_sql)
+    package static let listCustomerIntake = Statement(embedded: File.list_customer_intake_sql)
 
     // Audits.
     package static let auditProjectStreams = Statement(embedded: File.audit_project_streams_sql)

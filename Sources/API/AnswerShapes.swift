@@ -145,6 +145,10 @@ extension EventsAnswer {
 
 extension LogEntry {
     var json: JSON {
+        isErased ? members(nil).with("erased", true) : members(payload)
+    }
+
+    private func members(_ payload: String?) -> JSON {
         [
             "version": .integer(recorded.version),
             "position": .string(recorded.position.description),
@@ -155,7 +159,7 @@ extension LogEntry {
             "cause": .string(recorded.cause),
             "catalog_version": .integer(recorded.catalogVersion),
             // Deed wrote it, so it should parse; if it ever does not, the text is kept.
-            "data": (try? JSON.read(payload)) ?? .string(payload),
+            "data": payload.map { (try? JSON.read($0)) ?? .string($0) } ?? .null,
         ]
     }
 }

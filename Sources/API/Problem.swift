@@ -270,13 +270,14 @@ extension Refusal {
     fileprivate var status: Int {
         switch self {
         case .projectUnknown, .keyUnknown, .appUnknown, .grantUnknown, .orderUnknown,
-            .purchaseUnknown, .notUnclaimed:
+            .customerUnknown, .neverErased, .purchaseUnknown, .notUnclaimed:
             404
         case .projectExists, .grantEnded, .grantOver, .tooManyKeys, .tooManyGrants, .orderExists,
             .orderFulfilled, .tooManyOrders, .creditLimitReached, .insufficientBalance,
             .balanceOutOfBounds,
             .tokenTaken, .tooManyTokens, .tooManyUnclaimed, .heldByAnother,
             .accountShared, .movedRecently, .alreadyHeld, .neverMoved, .notBlocked, .boundByBalance,
+            .alreadyErased, .intentStale, .purchaseErased,
             .purchaseChangedMeanwhile, .catalogChangedMeanwhile, .customerChangedMeanwhile,
             .appTaken, .tooManyApps,
             .tooManyAllowedApps:
@@ -285,9 +286,9 @@ extension Refusal {
             .grantEndsInThePast, .versionsMiscounted,
             .amountOutOfRange, .earnsNothing, .tooManyListed, .waitTooLong, .idImproper:
             400
-        case .tooMuchAtOnce: 413
+        case .tooMuchAtOnce, .exportTooLarge: 413
         case .creditNotAllowed, .appNotAllowed: 403
-        case .idempotencyMismatch: 422
+        case .idempotencyMismatch, .doneBeforeErasure: 422
         case .intakeUnknown: 404
         case .intakeEnded, .intakeQueuedAgain: 409
         case .intakeFull: 429

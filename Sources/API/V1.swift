@@ -39,6 +39,7 @@ extension Surface {
                     moves: useCases.moves, blocks: useCases.blocks, keeper: keeper
                 ).routes
                 + UnclaimedRoutes(unclaimed: useCases.unclaimed, keeper: keeper).routes
+                + ErasureRoutes(erasures: useCases.erasures, exports: useCases.exports).routes
                 + RefundRoutes(refunds: useCases.refunds).routes
                 + SubmissionRoutes(submissions, operations.metrics).routes
                 + IntakeRoutes(intake: submissions.intake).routes

@@ -106,7 +106,12 @@ package struct RunningService: Sendable {
                 begin: { [bell] in
                     hurry(); bell.ring()
                 }
-            ) { [bell, ring = parts.webhooks] events in
+            ) { [bell, live = parts.live, ring = parts.webhooks] events in
+                let erased = events.filter { $0.type == EventType.customerErased.name }
+                if !erased.isEmpty {
+                    live.ledger.forget(erased)
+                    live.feed.forget(erased)
+                }
                 ring.hear(of: events.filter { $0.type == "webhook.set" }.map(\.stream.project))
                 bell.ring(Set(events.map(\.stream.project)))
                 if events.contains(where: \.stream.isOfProject) { hurry() }
@@ -157,6 +162,7 @@ extension Parts {
                     .publishing(Publishing(ledger, now: ports.now), metrics: outside.metrics),
                     .samplingStorage(ledger, now: outside.machineClock),
                     .unclaimedCount(ledger, metrics: outside.metrics),
+                    .emptying(ports.erasures, log: outside.log),
                     .reconciled(ledger, metrics: outside.metrics),
                     .reportingRefunds(
                         RefundReports(live.intake, ledger),

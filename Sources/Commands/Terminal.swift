@@ -7,6 +7,11 @@ package func printText(_ text: String) {
     write(text + "\n", to: STDOUT_FILENO)
 }
 
+/// Prints a part of a document to standard output.
+package func printBytes(_ bytes: [UInt8]) {
+    write(bytes, to: STDOUT_FILENO)
+}
+
 /// Prints a line to standard error in one piece.
 package func printError(_ text: String) {
     write(text + "\n", to: STDERR_FILENO)
@@ -32,7 +37,10 @@ package struct Progress {
 }
 
 private func write(_ text: String, to descriptor: Int32) {
-    let bytes = Array(text.utf8)
+    write(Array(text.utf8), to: descriptor)
+}
+
+private func write(_ bytes: [UInt8], to descriptor: Int32) {
     var rest = bytes[...]
     while !rest.isEmpty {
         let count = rest.withUnsafeBytes { Glibc.write(descriptor, $0.baseAddress, $0.count) }

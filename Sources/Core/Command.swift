@@ -16,6 +16,8 @@ package struct Command: Sendable {
     package var claimedTokens: [String] = []
     /// Further customers of the project and environment whose states the decision needs.
     package var customers: [CustomerID] = []
+    /// Customers of the other environment whose states the decision needs.
+    package var customersElsewhere: [CustomerID] = []
     /// Whether the decision needs the customer's credits that wait for a product.
     package var settlesCredits = false
     /// The evidence behind the decision, stored in the same commit.
@@ -86,6 +88,9 @@ package struct Cause: Hashable, Sendable {
         self.text = text
         self.digest = digest
     }
+
+    /// Whether a caller's key stands for one call, and never for a second one.
+    package static func isOfCaller(_ text: String) -> Bool { text.hasPrefix("key:") }
 }
 
 /// The state of a stream of any kind.
@@ -178,8 +183,10 @@ package struct Outcome: Sendable {
 package struct LogEntry: Hashable, Sendable {
     package let recorded: RecordedEvent
     package let type: String
-    /// The exact JSON text.
+    /// The exact JSON text; empty if the customer was erased later.
     package let payload: String
+
+    package var isErased: Bool { payload.isEmpty }
 
     package init(recorded: RecordedEvent, type: String, payload: String) {
         self.recorded = recorded

@@ -20,6 +20,13 @@ package enum Refusal: Error, Hashable, Sendable {
     case grantEndsBeforeItStarts(start: Instant, end: Instant)
     case grantEndsTooLate
     case tooManyGrants(limit: Int)
+    case customerUnknown(CustomerID)
+    case alreadyErased(CustomerID, at: Instant)
+    case neverErased(CustomerID)
+    case exportTooLarge(limit: Int)
+    case intentStale
+    case doneBeforeErasure
+    case purchaseErased
     case nameUnknown(CatalogName, nearest: String?)
     case idempotencyMismatch
     /// With the id in visible form.
@@ -96,6 +103,13 @@ package enum Refusal: Error, Hashable, Sendable {
         case .grantEndsBeforeItStarts: "grant_ends_before_it_starts"
         case .grantEndsTooLate: "grant_ends_too_late"
         case .tooManyGrants: "too_many_grants"
+        case .customerUnknown: "customer_unknown"
+        case .alreadyErased: "already_erased"
+        case .neverErased: "never_erased"
+        case .exportTooLarge: "answer_too_large"
+        case .intentStale: "intent_stale"
+        case .doneBeforeErasure: "done_before_erasure"
+        case .purchaseErased: "purchase_erased"
         case .nameUnknown(let name, _): name.unknownCode
         case .idempotencyMismatch: "idempotency_mismatch"
         case .idImproper: "id_improper"
@@ -188,6 +202,23 @@ package enum Refusal: Error, Hashable, Sendable {
             "The grant would end after the year 9999; give an earlier end, or none at all."
         case .tooManyGrants(let limit):
             "The customer has \(limit) grants, which is the limit; use another customer."
+        case .customerUnknown(let id):
+            "There is no customer \"\(id)\" in the environments that were asked for; see: deed find"
+        case .alreadyErased(let id, let instant):
+            "The customer \"\(id)\" was erased at \(instant.text), and nothing happened since; look with: deed "
+                + "customer erased"
+        case .neverErased(let id):
+            "The customer \"\(id)\" was never erased; see all that were with: deed customer erased --list"
+        case .exportTooLarge(let limit):
+            "The answer would have more than \(limit) bytes, the limit of one call; write it with: deed customer export"
+        case .intentStale:
+            "The intent is older than 15 minutes, or of another customer, or the customer changed since; ask for "
+                + "a new one, look at it, and send that."
+        case .doneBeforeErasure:
+            "This call was done before the customer was erased, and is not done again; to begin a new life for the "
+                + "customer, send it with a new key."
+        case .purchaseErased:
+            "The holder of this purchase was erased together with it; it has no holder ever again."
         case .nameUnknown(let name, let nearest):
             "The catalog has no \(name.noun) \"\(name.text)\""
                 + (nearest.map { "; the nearest name is \"\($0)\". " } ?? ". ")

@@ -12,6 +12,10 @@ package struct Situation: Sendable {
     package let waiting: [String: [PurchaseID]]
     /// The credits that wait for a product of the catalog, if the command needs to know them.
     package let waitingCredits: [WaitingCredit]
+    /// The purchases of the command that have no holder ever again.
+    package let erased: Set<PurchaseID>
+    /// The states of those of the other environment that the command names.
+    private let elsewhere: [CustomerID: CustomerState]
     /// Customers whose stream of the other environment has events; known only for improper ids.
     package let knownElsewhere: Set<CustomerID>
     /// The states of the command's own customer, the holders, the owners of tokens, the further
@@ -22,6 +26,7 @@ package struct Situation: Sendable {
         now: Instant, project: ProjectState, states: [CustomerID: CustomerState],
         holders: [PurchaseID: CustomerID] = [:], tokenOwners: [String: CustomerID] = [:],
         waiting: [String: [PurchaseID]] = [:], waitingCredits: [WaitingCredit] = [],
+        erased: Set<PurchaseID> = [], elsewhere: [CustomerID: CustomerState] = [:],
         knownElsewhere: Set<CustomerID> = []
     ) {
         self.now = now
@@ -31,11 +36,18 @@ package struct Situation: Sendable {
         self.tokenOwners = tokenOwners
         self.waiting = waiting
         self.waitingCredits = waitingCredits
+        self.erased = erased
+        self.elsewhere = elsewhere
         self.knownElsewhere = knownElsewhere
     }
 
     /// The state of a customer whom the command concerns.
     package func customer(_ id: CustomerID) -> CustomerState { states[id] ?? CustomerState() }
+
+    /// The state of a customer of the other environment whom the command names.
+    package func customerElsewhere(_ id: CustomerID) -> CustomerState {
+        elsewhere[id] ?? CustomerState()
+    }
 
     /// The holder of the purchase, with that customer's state.
     package func holder(of purchase: PurchaseID) -> Holder? {
@@ -45,10 +57,12 @@ package struct Situation: Sendable {
 
 /// The result of deciding a command.
 package struct Decision: Sendable {
-    /// Events of one stream, in the command's own project and environment.
+    /// Events of one stream, in the command's own project.
     package struct Part: Sendable {
         package let customer: CustomerID
         package internal(set) var events: [Event]
+        /// Whether the stream is of the other environment.
+        package var isElsewhere = false
         /// The index of the command's evidence behind the events.
         package let restsOn: Int?
 
@@ -64,6 +78,10 @@ package struct Decision: Sendable {
     package var items: [ItemOutcome]
     /// The commit's further work on the tables.
     package var upkeep: Upkeep?
+    /// The purchases that each piece of the command's evidence tells of, by its index.
+    package var told: [Int: [PurchaseID]] = [:]
+    /// The indexes of evidence that is not kept unless events rest on it.
+    package var unkept: Set<Int> = []
 
     package init(parts: [Part], items: [ItemOutcome] = []) {
         self.parts = parts
@@ -98,7 +116,7 @@ package struct ItemOutcome: Hashable, Sendable {
             switch self {
             case .recorded: "recorded"
             case .alreadyKnown: "already_known"
-            case .refused(.accountShared): "refused"
+            case .refused(.accountShared), .refused(.purchaseErased): "refused"
             case .refused: "held_by_another"
             case .alreadySettled: "already_settled"
             }

@@ -148,4 +148,11 @@ final class ToldMemory: Sendable {
     }
 
     func forget() { state.withLock { $0 = State() } }
+
+    func forget(_ stream: Stream) {
+        state.withLock { state in
+            state.old[stream] = nil
+            state.weight -= state.young.removeValue(forKey: stream)?.weight ?? 0
+        }
+    }
 }

@@ -1,5 +1,5 @@
 package import Core
-import Following
+package import Following
 import Synchronization
 
 /// Reads pages of a project's feed from the log.
@@ -126,5 +126,13 @@ package final class FeedReader: Sendable {
     package func forget() {
         memory.forget()
         waiters.forget()
+    }
+
+    /// Forgets what was told of customers who were erased.
+    package func forget(_ erased: [LoggedEvent]) {
+        for stream in erased.map(\.stream) {
+            memory.forget(stream)
+            waiters.forget(stream)
+        }
     }
 }

@@ -10,6 +10,8 @@ package struct Ports: Sendable {
     package var finding: any Finding
     package var reading: any CustomerReading
     package var notes: any NoteReading
+    package var erasures: any ErasureLog
+    package var evidenceText: EvidenceText
     package var credentials: any CredentialKeeper
     package var secrets: Secrets
     package var now: @Sendable () -> Instant
@@ -18,8 +20,8 @@ package struct Ports: Sendable {
 
     package init(
         _ ledger: some EventLog & Directory & StoreAccounts & GrantListing & Finding
-            & CustomerReading & NoteReading,
-        credentials: any CredentialKeeper, secrets: Secrets,
+            & CustomerReading & NoteReading & ErasureLog,
+        evidenceText: EvidenceText, credentials: any CredentialKeeper, secrets: Secrets,
         now: @escaping @Sendable () -> Instant,
         machineClock: (@Sendable () -> Instant)? = nil
     ) {
@@ -30,6 +32,8 @@ package struct Ports: Sendable {
         finding = ledger
         reading = ledger
         notes = ledger
+        erasures = ledger
+        self.evidenceText = evidenceText
         self.credentials = credentials
         self.secrets = secrets
         self.now = now

@@ -12,6 +12,8 @@ package struct UseCases: Sendable {
     package let blocks: Blocks
     package let unclaimed: Unclaimed
     package let refunds: Refunds
+    package let erasures: Erasures
+    package let exports: Exports
     package let projects: Projects
     package let apps: Apps
     package let catalogs: Catalogs
@@ -38,6 +40,9 @@ package struct UseCases: Sendable {
         unclaimed = Unclaimed(ledger: ledger, directory: directory, secrets: secrets)
         refunds = Refunds(
             ledger: ledger, accounts: ports.accounts, reading: ports.reading, now: now)
+        erasures = Erasures(ledger: ledger, log: ports.erasures, secrets: secrets, now: now)
+        exports = Exports(
+            customers: customers, log: ports.erasures, text: ports.evidenceText, now: now)
         projects = Projects(ledger: ledger, credentials: ports.credentials, secrets: secrets)
         apps = Apps(credentials: ports.credentials, secrets: secrets, now: now)
         catalogs = Catalogs(ledger: ledger, directory: directory, secrets: secrets, now: now)

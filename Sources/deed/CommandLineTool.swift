@@ -16,7 +16,8 @@ enum CommandLineTool {
         + keyCommands
         + catalogCommands + grantCommands + [adjustCommand, transferCommand] + blockCommands
         + orderCommands
-        + unclaimedCommands + refundCommands + [findCommand] + customerCommands + [eventsCommand]
+        + unclaimedCommands + refundCommands + [findCommand] + customerCommands + erasureCommands
+        + [eventsCommand]
         + intakeCommands
         + storeCommands
         + storeChangeCommands + webhookCommands + secretCommands + reconcileCommands + [

@@ -5,7 +5,7 @@ import Glibc
 import PrivatePostgres
 
 /// The content of a file that a person named; `-` is standard input.
-func readFile(_ path: String) throws(CommandEnd) -> String {
+func readFile(_ path: String, limit: Int = 1 << 20) throws(CommandEnd) -> String {
     let descriptor = path == "-" ? dup(STDIN_FILENO) : open(path, O_RDONLY | O_CLOEXEC)
     if descriptor < 0 {
         throw .usage("\(path) cannot be read: \(String(cString: strerror(errno)))")
@@ -13,14 +13,14 @@ func readFile(_ path: String) throws(CommandEnd) -> String {
     defer { close(descriptor) }
     var content: [UInt8] = []
     var chunk = [UInt8](repeating: 0, count: 1 << 16)
-    while content.count <= 1 << 20 {
+    while content.count <= limit {
         let count = read(descriptor, &chunk, chunk.count)
         if count < 0, errno == EINTR { continue }
         if count < 0 { throw .usage("\(path) cannot be read: \(String(cString: strerror(errno)))") }
         if count == 0 { return String(decoding: content, as: UTF8.self) }
         content += chunk[..<count]
     }
-    throw .usage("\(path) is larger than 1 MiB, which no file of this kind is")
+    throw .usage("\(path) is larger than \(limit >> 20) MiB, which no file of this kind is")
 }
 
 /// The path from the root folder on.

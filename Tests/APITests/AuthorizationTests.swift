@@ -171,7 +171,7 @@ struct Stage {
         let things = try Things(front, mark: Stage.mark, in: environment)
         rows =
             Stage.reading + Stage.submitting(things) + Stage.administering(things) + Stage.webhooks
-            + Stage.operating
+            + Stage.operating + Stage.erasing
             + [Row(call: "POST /v1/stores/apple/notifications", role: nil, body: "{}")]
     }
 
@@ -324,7 +324,8 @@ struct Stage {
 
     /// What an admin of the project sees of all of it.
     func everything() -> [String] {
-        rows.filter { $0.call.hasPrefix("GET /v1/") }.map {
+        // An export is about both environments.
+        rows.filter { $0.call.hasPrefix("GET /v1/") && !$0.call.hasSuffix("/export") }.map {
             // The feed's cursor is a place in the whole log, which other projects write, too.
             send($0, front.admin).text.replacing(/"next":"[A-Za-z0-9_-]+"/, with: "")
         }

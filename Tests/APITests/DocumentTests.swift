@@ -165,6 +165,7 @@ struct DocumentTests {
         let elsewhere: Set = [
             "route_unknown", "method_not_allowed", "project_exists", "too_many_keys",
             "held_by_another", "moved_recently", "account_shared", "too_many_allowed_apps",
+            "purchase_erased", "never_erased",
         ]
         #expect(listed.subtracting(answered) == elsewhere)
         #expect(answered.subtracting(listed).isSubset(of: evidence))

@@ -22,17 +22,16 @@ extension ProgramTests {
             let installation = try Installation(ScratchDatabase())
             let folder = try EvidenceFolder()
             try installation.sell(in: folder)
-            let serve = { try installation.serve("--extra-roots", "\(folder.path)/roots") }
             let key = try installation.makeKey()
-            let steady = try serve()
-            var mortal = try serve()
-            let services = Mutex([steady.url, mortal.url])
+            let services = try ServicePair {
+                try installation.serve("--extra-roots", "\(folder.path)/roots")
+            }
             let isOver = Mutex(false)
             var seeds = seededGenerator("support and customers at once")
             let clients = (0..<HandsRace.clients).map { index in
                 HandsClient(
                     index, seed: seeds.next(), customers: HandsRace.customers,
-                    services: { services.withLock { $0 } }, isOver: { isOver.withLock { $0 } })
+                    services: services, isOver: { isOver.withLock { $0 } })
             }
             let running = Monitor(HandsRace.clients)
             for client in clients {
@@ -45,17 +44,13 @@ extension ProgramTests {
             for _ in 0..<HandsRace.kills {
                 let before = done()
                 #expect(eventually(within: 60_000) { done() >= before + 40 })
-                mortal.process.signal(SIGKILL)
-                #expect(mortal.process.wait(milliseconds: 10_000) == 128 + SIGKILL)
-                mortal = try serve()
-                let url = mortal.url
-                services.withLock { $0[1] = url }
+                try services.killOne()
             }
             isOver.withLock { $0 = true }
             let end: Void? = running.wait(milliseconds: 120_000) { $0 == 0 ? () : nil }
             try #require(end != nil, "clients hang")
             for client in clients { #expect(client.findings == []) }
-            try verify(clients, key, steady)
+            try verify(clients, key, services.steady)
             try installation.expectWholeLog()
             let audit = try installation.run("audit", "--projections")
             #expect(audit.code == 0, "\(audit.output)")
@@ -149,14 +144,14 @@ private final class HandsClient: Sendable {
     private static let store = MintedStore(environment: "Sandbox")
     private let index: Int
     private let customers: Int
-    private let services: @Sendable () -> [String]
+    private let services: ServicePair
     private let isOver: @Sendable () -> Bool
     private let state: Mutex<State>
     /// Told while the client runs.
     private let count = Mutex<[HandsDeed]>([])
 
     init(
-        _ index: Int, seed: UInt64, customers: Int, services: @escaping @Sendable () -> [String],
+        _ index: Int, seed: UInt64, customers: Int, services: ServicePair,
         isOver: @escaping @Sendable () -> Bool
     ) {
         self.index = index
@@ -303,13 +298,8 @@ private final class HandsClient: Sendable {
         _ body: String, _ key: String?
     ) throws -> (status: Int, text: String)? {
         let start = Int.random(in: 0...1, using: &state.random)
-        for attempt in 0..<2000 {
-            let service = services()[(start + attempt) % 2]
-            let answer = try? client.send(
-                method, service + path, body: body, idempotencyKey: key,
-                timeoutMilliseconds: 8000)
-            if let answer, answer.status != 503 { return answer }
-            pause(milliseconds: 10)
+        if let answer = services.send(&client, first: start, method, path, body, key: key) {
+            return answer
         }
         state.findings.append("\(path) was never answered")
         return nil

@@ -158,6 +158,7 @@ private final class TranscriptStage {
             "level": store.transaction(level), "coins": store.transaction(coins),
             "month": store.transaction(month),
             "coins again": store.transaction(Sale("11", "coins.100", .consumable, at: days(-1))),
+            "forgotten": store.transaction(Sale("66", "level2", .nonConsumable, at: days(-1))),
             "tokened": store.transaction(
                 Sale("21", "level2", .nonConsumable, at: days(-1)).with { $0.token = token }),
             "unknown product": store.transaction(

@@ -334,7 +334,7 @@ struct EventCodingTests {
             #"{"entitlement":"pro","at":"2026-01-06T00:00:00.000Z","#
                 + #""answer":{"active":false,"state":"none","code":"0.0"}}"#
         ),
-        ("customer.erased", 1, #"{"reason":"asked for it"}"#),
+        ("customer.erased", 1, #"{"reason":"asked for it","purchases":"free"}"#),
     ]
 
     @Test("A golden payload is read, and written the same", arguments: payloads + furtherPayloads)

@@ -157,6 +157,11 @@ extension EventCodingTests {
             "reconciliation.started", 1,
             #"{"reconciliation":"rc_1","steps":["orders"],"as_of":"2026-01-06T00:00:00.000Z"}"#
         ),
-        ("customer.erased", 1, #"{"reason":"asked for it","ticket":"T-9"}"#),
+        (
+            "customer.erased", 1,
+            #"{"reason":"asked for it","ticket":"T-9","purchases":"forget","#
+                + #""forgotten":["0123456789abcdef0123456789abcdef"],"ended":["pro"],"#
+                + #""dropped":["level2"]}"#
+        ),
     ]
 }

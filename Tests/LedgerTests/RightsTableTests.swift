@@ -39,6 +39,7 @@ struct RightsTableTests {
         "tokens": ["rawde", "rawd", "-", "-"],
         "holders": ["rawde", "rawd", "-", "-"],
         "transaction_names": ["rawde", "rawd", "-", "-"],
+        "erased_purchases": ["rawde", "rawd", "-", "-"],
         "projects": ["rawde", "rawd", "-", "-"],
         "apps": ["rawde", "rawd", "-", "-"],
         "keys": ["rawde", "rawd", "-", "-"],
@@ -50,6 +51,8 @@ struct RightsTableTests {
 
         // What does not follow from it.
         "intake": ["rawde", "rawd", "-", "-"],
+        "evidence_names": ["rawde", "rawd", "-", "-"],
+        "emptying": ["rawde", "rawd", "-", "-"],
         "store_credentials": ["rawde", "rawd", "-", "-"],
         "store_budgets": ["rawde", "raw", "-", "-"],
         "leases": ["rawde", "raw", "-", "-"],
@@ -102,6 +105,7 @@ struct RightsTableTests {
         ],
         "guard_tokens(text[],text[])": ["x", "x", "-", "-"],
         "standbys()": ["x", "x", "-", "-"],
+        "empty_erased(smallint,text,text,text,bigint,bigint)": ["x", "x", "-", "-"],
         "shard_of(text,text,text)": ["x", "-", "-", "-"],
 
         // What triggers call, for every writer.

@@ -49,11 +49,19 @@ package final class ScratchDatabase: Sendable {
         server.replacingOccurrences(of: "///postgres?", with: "///\(name)?")
     }
 
-    /// With all that is in the other one, to which no session may be open.
+    /// With all that is in the other one, which loses its sessions.
     package init(copying other: ScratchDatabase) throws {
         server = other.server
         name = ScratchDatabase.newName()
         url = ScratchDatabase.url(of: name, on: server)
+        try ScratchDatabase.run(
+            "alter database \(other.name) with allow_connections false", on: server)
+        defer {
+            try? ScratchDatabase.run(
+                "alter database \(other.name) with allow_connections true", on: server)
+        }
+        let end = "select pg_terminate_backend(pid) from pg_stat_activity where datname = "
+        try ScratchDatabase.run("\(end)'\(other.name)'", on: server)
         try ScratchDatabase.run("create database \(name) template \(other.name)", on: server)
     }
 

@@ -1,14 +1,41 @@
--- What the rows of a person's tables do not lead to: the ids of orders, and the questions to stores. Comes before the
--- orders are taken away.
+-- What the rows of a person's tables do not lead to, and what is to be emptied later. Comes before the purchases and the
+-- orders are taken away, and after the events.
 -- 1 shards, 2 projects, 3 environments, 4 customers
 with gone as (
     select * from unnest($1::smallint[], $2::text[], $3::text[], $4::text[])
         as gone (shard, project, environment, customer)
+), bought as materialized (
+    select p.project, p.environment, p.customer, p.store, p.app, p.original
+    from gone
+    join {schema}.purchases as p using (shard, customer, project, environment)
 ), questions as (
     delete from {schema}.history_questions
     where (customer, project, environment) in (select customer, project, environment from gone)
+), asked as (
+    delete from {schema}.histories as h using bought as b
+    where (h.original, h.project, h.store, h.app, h.environment)
+        = (b.original, b.project, b.store, b.app, b.environment)
+), queued as (
+    delete from {schema}.intake as i using gone as g
+    where (i.customer, i.project, i.environment) = (g.customer, g.project, g.environment)
+), attempts as (
+    delete from {schema}.webhook_attempts as a using gone as g
+    where a.project = g.project and a.customer = g.customer
+), named as (
+    update {schema}.evidence_names as n set erased_of = b.customer from bought as b
+    where (n.original, n.project, n.environment, n.store)
+        = (b.original, b.project, b.environment, b.store)
+), open as (
+    insert into {schema}.emptying (shard, project, environment, customer, version)
+    select g.shard, g.project, g.environment, g.customer, (
+        select max(e.version) from {schema}.events as e
+        where e.customer = g.customer and e.project = g.project and e.environment = g.environment
+            and e.type = 'customer.erased'
+    )
+    from gone as g
+    on conflict (shard, customer, project, environment) do update set version = excluded.version
 )
 delete from {schema}.order_owners where (project, environment, order_id) in (
-    select project, environment, order_id from {schema}.orders
-    where (shard, project, environment, customer) in (table gone)
+    select o.project, o.environment, o.order_id
+    from gone join {schema}.orders as o using (shard, project, environment, customer)
 )

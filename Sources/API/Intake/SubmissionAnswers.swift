@@ -58,6 +58,12 @@ extension NotificationAnswer {
                 "environment": .string(environment.rawValue),
                 "outcome": isNew ? "recorded" : "already_known",
             ]
+        case .erased(let notification, let environment):
+            [
+                "notification": .string(notification.id), "type": .string(notification.type),
+                "environment": .string(environment.rawValue),
+                "outcome": .string(Refusal.purchaseErased.code),
+            ]
         case .queued(let intake): ["outcome": "queued", "intake": .string(intake.text)]
         }
     }

@@ -4,7 +4,7 @@ import Telemetry
 /// The outcomes of stores' notifications: this is the one route that strangers can reach.
 struct NotificationMeasures: Sendable {
     enum Outcome: String, CaseIterable {
-        case recorded, known, queued, unreadable, unproven
+        case recorded, known, erased, queued, unreadable, unproven
         case unknownApp = "unknown_app"
         case unstored, throttled
     }
@@ -27,6 +27,7 @@ extension NotificationMeasures.Outcome {
     init(_ answer: NotificationAnswer) {
         switch answer {
         case .kept(_, _, let isNew): self = isNew ? .recorded : .known
+        case .erased: self = .erased
         case .queued: self = .queued
         }
     }

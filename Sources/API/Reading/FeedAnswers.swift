@@ -42,6 +42,7 @@ extension FeedItem {
             object.append(.cause, record.cause)
             object.append(.catalogVersion, record.catalogVersion)
             object.append(.data, value: appendPayload)
+            if payload.isEmpty { object.append(.erased, true) }
             guard tellingAccess else { return }
             object.append(.access, value: appendAccess)
             if isAccessUnknown { object.append(.accessUnknown, true) }
@@ -54,7 +55,9 @@ extension FeedItem {
 
     /// As Deed wrote it. A payload that was damaged in the database is shown as a text in an object.
     private func appendPayload(to bytes: inout [UInt8]) {
-        if (try? JSON.read(payload)) != nil {
+        if payload.isEmpty {
+            bytes.append(text: "null")
+        } else if (try? JSON.read(payload)) != nil {
             bytes.append(text: payload)
         } else {
             let damaged: JSON = ["damaged": .string(payload)]
@@ -99,6 +102,7 @@ extension JSONName {
     fileprivate static let cause = JSONName("cause")
     fileprivate static let catalogVersion = JSONName("catalog_version")
     fileprivate static let data = JSONName("data")
+    fileprivate static let erased = JSONName("erased")
     fileprivate static let access = JSONName("access")
     fileprivate static let accessUnknown = JSONName("access_unknown")
     fileprivate static let entitlement = JSONName("entitlement")

@@ -74,7 +74,7 @@ package struct Live: Sendable {
         let store = LiveStore(ledger, outside)
         self.store = store
         let ports = Ports(
-            ledger, credentials: store.vault, secrets: .live,
+            ledger, evidenceText: .live, credentials: store.vault, secrets: .live,
             now: settings.clock, machineClock: outside.machineClock)
         feed = FeedReader(ledger, now: settings.clock)
         webhooks = LiveWebhooks(ledger, feed, outside, clock: settings.clock)
@@ -97,11 +97,17 @@ extension Ledger {
     }
 }
 
+extension EvidenceText {
+    fileprivate static let live = EvidenceText(
+        unpack: { $0.unpacked },
+        base64: { String(decoding: Base64.standard.encode($0), as: UTF8.self) })
+}
+
 extension Secrets {
     package static let live = Secrets(
         randomBytes: { Crypto.randomBytes($0) }, digest: { SHA256.digest($0).bytes })
 }
 
 extension Ledger: EventLog, Directory, StoreAccounts, GrantListing, Finding, CustomerReading,
-    IntakeQueue, EvidenceArchive, Leases, FeedLog, NoteReading
+    IntakeQueue, EvidenceArchive, Leases, FeedLog, NoteReading, ErasureLog
 {}

@@ -34,14 +34,21 @@ package struct CustomerState: Hashable, Sendable {
     /// Access that was published as ended and not as started since.
     package var endedAccess: [EntitlementID: EndedAccess] { content.value.endedAccess }
     package var lastRecord: LastRecord? { content.value.lastRecord }
-    package var isErased: Bool { content.value.isErased }
+    /// Whether the customer was erased, and nothing happened since.
+    package var isErased: Bool { content.value.erasedAt == version }
+    /// The version of the last erasure.
+    package var erasedAt: Int64? { content.value.erasedAt }
+    /// Purchases that never have a holder again.
+    package var forgotten: [PurchaseMark] { content.value.forgotten }
+    /// Whether events are emptied although no erasure follows them, as far as the events are known.
+    package var lacksErasure: Bool { content.value.lacksErasure }
 
     /// The rough number of bytes it takes in memory.
     package var weight: Int {
         let evidence = purchases.reduce(0) { $0 + 1 + $1.evidence.count }
         let others =
             grants.count + orders.count + tokens.count + departures.count + consents.count
-            + accountCustomers.count + apps.count + endedAccess.count
+            + accountCustomers.count + apps.count + endedAccess.count + forgotten.count
         return 500 + 400 * (evidence + others)
     }
 
@@ -119,7 +126,9 @@ private struct CustomerContent: Hashable, Sendable {
     var departures: [PurchaseDetached] = []
     var endedAccess: [EntitlementID: EndedAccess] = [:]
     var lastRecord: LastRecord?
-    var isErased = false
+    var erasedAt: Int64?
+    var forgotten: [PurchaseMark] = []
+    var lacksErasure = false
 
     mutating func apply(_ event: Event) {
         version += 1
@@ -168,8 +177,10 @@ private struct CustomerContent: Hashable, Sendable {
         case .accessStarted(let notice): endedAccess[notice.entitlement] = nil
         case .accessEnded(let notice):
             endedAccess[notice.entitlement] = EndedAccess(at: notice.at)
-        case .customerErased:
-            self = CustomerContent(version: version, isErased: true)
+        case .customerErased(let erased):
+            self = CustomerContent(
+                version: version, erasedAt: version, forgotten: forgotten + erased.forgotten)
+        case .erased: lacksErasure = true
         case .projectCreated, .keyCreated, .keyRevoked, .catalogChanged, .appSet, .appRemoved,
             .projectChanged, .reconciliationStarted, .reconciliationFinished,
             .logAccepted, .webhookSet, .webhookRemoved, .appAllowed, .appDisallowed,

@@ -33,6 +33,7 @@ struct Recording {
 
     mutating func record(_ item: Submission.Item, at place: Int) {
         self.place = place
+        decision.told[place] = item.groups.map(\.held.purchase)
         let before = eventCount
         for group in item.groups {
             let unknown = newUnknownProduct(of: group)
@@ -114,6 +115,10 @@ struct Recording {
 
     private mutating func record(_ group: PurchaseFacts) -> ItemOutcome.Result {
         let purchase = group.held.purchase
+        if situation.erased.contains(purchase) {
+            decision.unkept.insert(place)
+            return .refused(.purchaseErased)
+        }
         var placement = placement(of: group)
         let onlyRepeats =
             submission.onlyNews && placement.origin == nil && placement.refusal == nil

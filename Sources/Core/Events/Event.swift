@@ -75,6 +75,8 @@ package enum Event: Hashable, Sendable {
     case accessEndingSoon(AccessNotice)
 
     case customerErased(CustomerErased)
+    /// Any of these of which only the type is kept, because the customer was erased later.
+    case erased(EventType)
 }
 
 /// An event with its place in the ledger.

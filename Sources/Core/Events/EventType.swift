@@ -94,6 +94,11 @@ extension EventType {
     /// Whether answers about a project's customers may depend on it, where it is an event of the project.
     package var changesAnswers: Bool { home != .project(changesAnswers: false) }
 
+    /// Whether its content goes when its customer is erased.
+    package var mayBeEmptied: Bool {
+        if case .project = home { false } else { self != .customerErased }
+    }
+
     /// Whether customers' own streams hold it.
     package var isOfCustomer: Bool {
         if case .customer = home { true } else { false }
@@ -154,6 +159,7 @@ extension Event {
         case .accessEnded: .accessEnded
         case .accessEndingSoon: .accessEndingSoon
         case .customerErased: .customerErased
+        case .erased(let type): type
         }
     }
 }
@@ -215,7 +221,7 @@ extension Event {
         case .tokenRegistered(let registered): .token(registered.token)
         case .accessStarted(let notice), .accessEnded(let notice), .accessEndingSoon(let notice):
             .entitlement(notice.entitlement)
-        case .customerErased: .customer
+        case .customerErased, .erased: .customer
         }
     }
 }

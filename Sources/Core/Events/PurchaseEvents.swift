@@ -90,17 +90,6 @@ package enum MoveCause: Hashable, Sendable {
     }
 }
 
-/// All that the customer's stream said about a person was taken out of it.
-package struct CustomerErased: Hashable, Sendable {
-    package let reason: Reason
-    package let ticket: Ticket?
-
-    package init(reason: Reason, ticket: Ticket?) {
-        self.reason = reason
-        self.ticket = ticket
-    }
-}
-
 /// A customer handed in the app transaction of an account of the store, and may use that account.
 package struct AccountJoined: Hashable, Sendable {
     package let account: AppTransactionID

@@ -24,6 +24,19 @@ package struct AnswerChange: Hashable, Sendable {
         }
     }
 
+    private init(_ id: EntitlementID, _ kind: Kind) {
+        entitlement = id
+        self.kind = kind
+        (before, after) = (nil, nil)
+    }
+
+    /// What an erasure changed, in order of the entitlement: what was held is not told any more.
+    static func all(by erased: CustomerErased) -> [AnswerChange] {
+        (erased.ended.map { AnswerChange($0, .ended) }
+            + erased.dropped.map { AnswerChange($0, .changed) })
+            .sorted { $0.entitlement < $1.entitlement }
+    }
+
     /// Where two answers about a customer differ, in order of the entitlement.
     package static func all(from before: [Entitlement], to after: [Entitlement]) -> [AnswerChange] {
         if before == after { return [] }

@@ -29,12 +29,29 @@ package struct ToldAccess: Sendable {
     package mutating func tell<Failure: Error>(
         _ recorded: RecordedEvent, _ catalogs: (WantedCatalog) throws(Failure) -> Catalog
     ) throws(Failure) -> [AnswerChange] {
+        if let changes = changes(byErasureIn: recorded) { return changes }
         let before: [Entitlement]
         if let answers { before = answers } else { before = try answer(catalogs) }
         pass(recorded)
         let after = try answer(catalogs)
         answers = after
         return AnswerChange.all(from: before, to: after)
+    }
+
+    /// An erasure names what it ended, and of what it took out nothing is told.
+    private mutating func changes(byErasureIn recorded: RecordedEvent) -> [AnswerChange]? {
+        switch recorded.event {
+        case .customerErased(let erased):
+            pass(recorded)
+            return AnswerChange.all(by: erased)
+        case .erased:
+            pass(recorded)
+            return []
+        default:
+            if !state.lacksErasure { return nil }
+            pass(recorded)
+            return []
+        }
     }
 
     private func answer<Failure: Error>(

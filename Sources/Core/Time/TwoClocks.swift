@@ -1,9 +1,13 @@
 extension CustomerState {
     /// The state as known at that moment, folded from the events recorded until then. The events
-    /// belong to one stream and are in order.
+    /// belong to one stream and are in order. What was erased later counts as never known.
     package init(folding events: some Sequence<RecordedEvent>, known: Instant = .distantFuture) {
         self.init()
-        for recorded in events where recorded.recordedAt <= known { apply(recorded.event) }
+        let erasure = events.reduce(Int64(0)) { $1.event.isErasure ? $1.version : $0 }
+        for recorded in events where recorded.recordedAt <= known {
+            let isKept = recorded.version >= erasure || recorded.event.isErasure
+            apply(isKept ? recorded.event : .erased(recorded.event.type))
+        }
     }
 }
 

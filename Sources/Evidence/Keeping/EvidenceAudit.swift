@@ -2,6 +2,16 @@ package import Auditing
 import Core
 internal import Crypto
 
+extension FiledEvidence {
+    /// The bytes that were believed, if they are kept and whole.
+    package var unpacked: [UInt8]? {
+        guard let bytes = content.flatMap({ PackedEvidence.unpack($0, certificates) }),
+            SHA256.digest(bytes).bytes == digest
+        else { return nil }
+        return bytes
+    }
+}
+
 extension StoreEvidence {
     /// Proves stored evidence as on the day on which it was believed, for the app that it names.
     package func proveAgain(_ filed: FiledEvidence) -> EvidenceProof {

@@ -33,6 +33,8 @@ struct ChainWalk {
     /// An event that does not fit because its own chain or its header was changed: the next event
     /// shows which.
     private var doubted: (row: LoggedRow, expected: [UInt8])?
+    /// The first emptied event of each stream, until an erasure of its customer follows.
+    private var emptied: [String: Int64] = [:]
 
     init(from start: ShardMark, to head: ShardMark, recordedAt: Int64) {
         self.head = head
@@ -48,9 +50,10 @@ struct ChainWalk {
             chain = nil
         }
         sequence = row.sequence
+        note(row)
         if let chain {
             compare(row, after: chain)
-        } else if SHA256.digest(Array(row.payload.utf8)).bytes != row.digest {
+        } else if row.payloadDigest != row.digest {
             add(row.sequence, "payload", "SHA-256 \(row.digest.hex)", "other bytes")
         }
         chain = row.chain
@@ -58,7 +61,7 @@ struct ChainWalk {
     }
 
     private mutating func compare(_ row: LoggedRow, after previous: [UInt8]) {
-        let digest = SHA256.digest(Array(row.payload.utf8)).bytes
+        let digest = row.payloadDigest
         let stored = ChainLink.chain(after: previous, row.header, digest: row.digest).bytes
         var fits = stored == row.chain
         if let doubted {
@@ -81,6 +84,15 @@ struct ChainWalk {
         }
     }
 
+    /// An emptied event is right if its customer was erased later.
+    private mutating func note(_ row: LoggedRow) {
+        if row.isEmptied {
+            if emptied[row.streamText] == nil { emptied[row.streamText] = row.sequence }
+        } else if row.header.type == EventType.customerErased.name {
+            emptied[row.streamText] = nil
+        }
+    }
+
     /// Decides what was changed in the doubted event: its chain, if the next event fits a different one.
     private mutating func settleDoubt(nextFits expected: [UInt8]?) {
         guard let (row, computed) = doubted else { return }
@@ -99,6 +111,9 @@ struct ChainWalk {
 
     /// Adds the findings that are due when no more events follow.
     mutating func finish() {
+        for sequence in emptied.values.sorted() {
+            add(sequence, "payload", "the event's content", "none, and no erasure of the customer")
+        }
         settleDoubt(nextFits: doubted.flatMap { $0.expected == head.chain ? $0.expected : nil })
         if sequence < head.head, chain == head.chain {
             findings.add(
@@ -131,6 +146,15 @@ struct ChainWalk {
 }
 
 extension LoggedRow {
+    fileprivate var isEmptied: Bool {
+        payload.isEmpty && EventType(rawValue: header.type)?.mayBeEmptied == true
+    }
+
+    /// What the digest should be; of an emptied event nothing else is known.
+    fileprivate var payloadDigest: [UInt8] {
+        isEmptied ? digest : SHA256.digest(Array(payload.utf8)).bytes
+    }
+
     /// The stream of the event, for people.
     var streamText: String {
         "\(header.project), \(header.environment), \(quoted(header.customer))"

@@ -242,7 +242,6 @@ package struct ProjectionAudit {
         for row in rows {
             let stream = try? table.stream(of: row)
             if let stream, states[stream] == nil { continue }
-            if stream.flatMap({ states[$0]?.customer })?.isErased == true { continue }
             if let stream, known[stream] == nil {
                 let customer = states[stream]?.customer ?? CustomerState()
                 known[stream] = RowTexts(
@@ -262,7 +261,6 @@ package struct ProjectionAudit {
     private mutating func compareCredits(
         of stream: Stream, _ customer: CustomerState, _ page: ProjectionPage
     ) {
-        if customer.isErased { return }
         let table = Table.waitingCredits
         let found = page.found[stream]?[table] ?? [:]
         let needed = page.credits[stream]?.needed ?? [:]

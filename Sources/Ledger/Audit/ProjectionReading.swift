@@ -127,6 +127,7 @@ extension Auditor {
             var recorded: [Stream: [RecordedEvent]] = [:]
             var page = ProjectionPage(
                 try connection.states(of: Array(wanted)) { event in
+                    if event.event.isErasure { recorded[event.stream] = nil }
                     if event.event.mayAwaitProduct {
                         recorded[event.stream, default: []].append(event)
                     }
@@ -297,6 +298,9 @@ extension Connection {
                     unread.insert(event.stream)
                 }
             }
+        }
+        for (stream, state) in states where state.customer?.lacksErasure == true {
+            unread.insert(stream)
         }
         unreadable = unread
         return states

@@ -3,7 +3,8 @@ import JSON
 
 extension Event {
     /// The event as the log keeps it, without the name of its type.
-    var payload: JSON { body.payload }
+    /// Nothing is left of one that was emptied.
+    var payload: JSON { if case .erased = self { .null } else { body.payload } }
 
     private var body: any PayloadCodable {
         switch self {
@@ -49,6 +50,7 @@ extension Event {
         case .tokenRegistered(let event): event
         case .accessStarted(let event), .accessEnded(let event), .accessEndingSoon(let event): event
         case .customerErased(let event): event
+        case .erased: preconditionFailure("an emptied event has no content")
         }
     }
 
@@ -62,11 +64,16 @@ extension Event {
             throw .tooNew("an event of type \(type) in the format \(format)")
         }
         do {
-            let payload = Payload(try JSON.read(payload))
             guard let known = EventType(rawValue: type) else {
+                _ = try JSON.read(payload)
                 throw LedgerError.tooNew("an event of type \(type)")
             }
-            try self.init(known, payload)
+            // Only customers are erased. That an erasure follows is checked where the stream is read.
+            if payload.isEmpty, known.mayBeEmptied {
+                self = .erased(known)
+                return
+            }
+            try self.init(known, Payload(try JSON.read(payload)))
         } catch let error as LedgerError {
             throw error
         } catch {

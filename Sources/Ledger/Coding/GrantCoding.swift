@@ -63,9 +63,25 @@ extension GrantRevoked: PayloadCodable {
 }
 
 extension CustomerErased: PayloadCodable {
-    var payload: JSON { .members(["reason": .id(reason), "ticket": .id(ticket)]) }
+    var payload: JSON {
+        .members([
+            "reason": .id(reason), "ticket": .id(ticket),
+            "purchases": .string(treatment.rawValue),
+            "forgotten": forgotten.isEmpty ? nil : .array(forgotten.map { .string($0.text) }),
+            "ended": ended.isEmpty ? nil : .ids(ended),
+            "dropped": dropped.isEmpty ? nil : .ids(dropped),
+        ])
+    }
 
     init(_ payload: Payload) throws {
-        self.init(reason: try payload.id("reason"), ticket: try payload.optionalID("ticket"))
+        self.init(
+            reason: try payload.id("reason"), ticket: try payload.optionalID("ticket"),
+            treatment: try payload.word("purchases"),
+            forgotten: try payload.texts("forgotten").map { text in
+                guard let mark = PurchaseMark(text) else {
+                    throw Payload.Misfit(name: "forgotten")
+                }
+                return mark
+            }, ended: try payload.ids("ended"), dropped: try payload.ids("dropped"))
     }
 }

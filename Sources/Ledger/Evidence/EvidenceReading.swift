@@ -74,7 +74,7 @@ extension Auditor {
 }
 
 /// A row of `list_evidence`.
-private struct EvidenceRow {
+struct EvidenceRow {
     let columns: EvidenceColumns
     let content: [UInt8]?
     let seal: [UInt8]

@@ -22,7 +22,17 @@ struct EvidenceRows {
 
     var calls: [Call] {
         if kept.isEmpty { return [] }
-        return certificates.isEmpty ? [evidenceCall] : [certificatesCall, evidenceCall]
+        return (certificates.isEmpty ? [] : [certificatesCall]) + [evidenceCall]
+            + (kept.contains { !$0.told.isEmpty } ? [namesCall] : [])
+    }
+
+    private var namesCall: Call {
+        let names = kept.flatMap { one in one.told.map { (one, $0) } }
+        return Statement.nameEvidence(
+            .texts(names.map(\.0.stream.project.text)),
+            .texts(names.map(\.0.stream.environment.rawValue)),
+            .texts(names.map(\.1.store.rawValue)), .texts(names.map(\.1.original.text)),
+            .byteas(names.map(\.0.record.digest)))
     }
 
     private var certificatesCall: Call {

@@ -124,7 +124,7 @@ extension HolderKey {
 
 extension Event {
     /// The purchases that its customer holds by this event.
-    fileprivate var heldPurchases: [HeldPurchase] {
+    var heldPurchases: [HeldPurchase] {
         switch self {
         case .purchaseMade(let fact), .subscriptionRenewed(let fact),
             .subscriptionUpgraded(let fact), .subscriptionExtended(let fact),

@@ -16,14 +16,24 @@ struct Fold: Sendable {
 
     mutating func apply(_ recorded: RecordedEvent, causeDigest: [UInt8]) {
         state.apply(recorded)
+        // What a store told or a clock brought may come again in a new life.
+        if recorded.event.isErasure { causes = causes.filter(\.value.isOfCaller) }
         let mark = CauseMark(recorded.cause)
         let wish = WishMark(causeDigest)
-        causes[mark, default: ObeyedCause(wish: wish, first: recorded.version, last: 0)].last =
-            recorded.version
+        let new = ObeyedCause(
+            wish: wish, first: recorded.version, last: 0,
+            isOfCaller: Cause.isOfCaller(recorded.cause))
+        causes[mark, default: new].last = recorded.version
     }
 
     /// The events that the cause led to, if the stream has carried it out.
     func obeyed(_ cause: Cause) -> ObeyedCause? { causes[CauseMark(cause.text)] }
+
+    /// Why the whole stream cannot be what was written: events are emptied, and no erasure follows.
+    var lack: LedgerError? {
+        state.customer?.lacksErasure == true
+            ? .unreadable("an emptied event of a customer who was not erased") : nil
+    }
 
     /// Its rough size in bytes: a fold grows with its events.
     var weight: Int {
@@ -40,6 +50,7 @@ struct ObeyedCause: Sendable {
     let wish: WishMark
     let first: Int64
     fileprivate(set) var last: Int64
+    fileprivate let isOfCaller: Bool
 }
 
 /// Distinguishes causes by 128 bits: texts of up to 300 bytes would fill the memory. Each process

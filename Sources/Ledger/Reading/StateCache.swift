@@ -78,6 +78,18 @@ final class StateCache: Sendable {
         }
     }
 
+    /// Forgets a fold that ends before that version.
+    func forget(_ stream: Stream, before version: Int64) {
+        generations.withLock { generations in
+            if let fold = generations.old[stream], fold.version < version {
+                generations.old[stream] = nil
+            }
+            guard let fold = generations.young[stream], fold.version < version else { return }
+            generations.young[stream] = nil
+            generations.weight -= fold.weight
+        }
+    }
+
     /// The highest position seen in each shard: a caller who asks the database from now on finds
     /// this or a later one.
     var seenHeads: [Int64] { generations.withLock { $0.heads } }

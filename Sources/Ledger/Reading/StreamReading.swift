@@ -35,7 +35,8 @@ extension Connection {
         known.note(heads.marks, askedIn: epoch)
         for place in changed { cache.keep(folds[place], of: streams[place], askedIn: epoch) }
         let results = folds.enumerated().map { place, fold in
-            failures[place].map { .failure($0) } ?? Result<Fold, LedgerError>.success(fold)
+            (failures[place] ?? fold.lack).map { .failure($0) }
+                ?? Result<Fold, LedgerError>.success(fold)
         }
         return (results, heads)
     }

@@ -19,6 +19,21 @@ extension Table {
             ]
         })
 
+    /// Purchases that never have a holder again.
+    static let erasedPurchases = Table(
+        "erased_purchases",
+        [.text("project"), .text("environment"), .text("mark"), .text("customer").owner],
+        key: ["mark", "project", "environment"],
+        source: RowSource { origin in
+            origin.customer.forgotten
+        } eachChangedBy: { event, _ in
+            if case .customerErased(let erased) = event { erased.forgotten } else { [] }
+        } name: { mark, origin in
+            [.text(mark.text), .text(origin.stream.customer.text)]
+        } cells: { _, _ in
+            []
+        })
+
     static let orderOwners = Table(
         "order_owners",
         [

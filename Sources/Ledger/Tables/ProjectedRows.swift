@@ -7,7 +7,8 @@ extension Table {
     static let ofCustomers = [customers, purchases, balances, orders, grants, waitingCredits]
     /// In the order of writing: what customers have comes before what they lack.
     static let ofNames = [
-        holders, transactionNames, unclaimed, orderOwners, tokens, unclaimedTokens, carriedTokens,
+        holders, erasedPurchases, transactionNames, unclaimed, orderOwners, tokens, unclaimedTokens,
+        carriedTokens,
     ]
     static let ofProjects = [projects, keys, apps]
 }
@@ -19,15 +20,17 @@ struct ProjectedRows {
     private var ofProjects = Table.ofProjects.map { ChangedRows(table: $0) }
     private var freeTokens: FreeTokenRows
     private let waitingCredits: WaitingCreditRows
-    private var erased: [Stream] = []
+    /// The customers who are erased, as they were before.
+    private let erased: [Origin]
     /// Whether to write every row that follows from the catalog.
     private var isWhole = false
 
     /// Credits that wait for a product were found while the catalog of that moment was at hand.
     init(
         waitingCredits: WaitingCreditRows = WaitingCreditRows(), strays: [StrayToken] = [],
-        tokens: KnownTokens = KnownTokens()
+        tokens: KnownTokens = KnownTokens(), erased: [Origin] = []
     ) {
+        self.erased = erased
         self.waitingCredits = waitingCredits
         freeTokens = FreeTokenRows(tokens, strays: strays)
     }
@@ -38,7 +41,6 @@ struct ProjectedRows {
         ofCustomers.add(events, of: origin)
         ofNames.add(events, of: origin)
         freeTokens.add(events, of: origin)
-        if events.contains(where: \.isErasure) { erased.append(origin.stream) }
     }
 
     /// The customer's own row.
@@ -54,7 +56,7 @@ struct ProjectedRows {
 
     /// Erasing comes first, so that later records stay.
     var calls: [Call] {
-        let credits = waitingCredits.rows(erased: erased)
+        let credits = waitingCredits.rows(erased: erased.map(\.stream))
         var calls = erased.isEmpty ? [] : Table.erasing(erased)
         calls += ofCustomers.removals + ofCustomers.writes(isWhole: isWhole)
         if !credits.isEmpty { calls.append(Table.waitingCredits.write(credits)) }
@@ -105,9 +107,15 @@ extension Table {
     fileprivate var isByCatalog: Bool { columns.contains(where: \.isByCatalog) }
 
     /// Removes a person's data.
-    fileprivate static func erasing(_ streams: [Stream]) -> [Call] {
-        [Statement.eraseCustomers(streams)]
+    fileprivate static func erasing(_ origins: [Origin]) -> [Call] {
+        let streams = origins.map(\.stream)
+        let named = [holders, transactionNames].compactMap { table -> Call? in
+            let rows = origins.flatMap(table.rows)
+            return rows.isEmpty ? nil : table.remove(rows)
+        }
+        return [Statement.eraseCustomers(streams)]
             + (ofCustomers.dropFirst() + [tokens, carriedTokens]).compactMap { $0.clear(streams) }
+            + named
     }
 
     /// The calls that write every row that follows from these customers' states, over existing rows.
@@ -131,11 +139,5 @@ extension [Table] {
             let rows = origins.flatMap(table.rows)
             return rows.isEmpty ? nil : table.rewrite(rows)
         }
-    }
-}
-
-extension Event {
-    fileprivate var isErasure: Bool {
-        if case .customerErased = self { true } else { false }
     }
 }

@@ -23,78 +23,6 @@ struct NewEntry {
     }
 }
 
-/// A command, and what is known so far of the things that its decision needs besides its own
-/// stream.
-struct Candidate: Sendable {
-    let command: Command
-    /// The streams of others whom it also concerns.
-    var others: Set<Stream> = []
-    /// The purchases whose holders must be known.
-    var purchases: [HeldPurchase]
-    /// The account tokens whose owners must be known.
-    var tokens: [String]
-    /// The events by which its cause was carried out before.
-    var replay: Replay?
-
-    init(_ command: Command) {
-        self.command = command
-        purchases = command.purchases
-        tokens = command.tokens
-        others = Set(command.customers.map { command.stream.neighbour($0) })
-    }
-
-    var holderKeys: [HolderKey] {
-        purchases.map { HolderKey($0, in: command.stream) }
-    }
-
-    var claimedKeys: [TokenKey] {
-        command.claimedTokens.map { TokenKey($0, in: command.stream) }
-    }
-
-    /// Whether it concerns only its own customer.
-    var isAlone: Bool {
-        others.isEmpty && purchases.isEmpty && tokens.isEmpty
-            && command.claimedTokens.isEmpty
-    }
-
-    /// The streams that its decision is known to rest on.
-    var streams: Set<Stream> {
-        others.union([command.stream, .ofProject(command.stream.project)])
-    }
-
-    /// Adds what was found to be lacking.
-    mutating func learn(_ lack: Lack) {
-        others.formUnion(lack.streams)
-        purchases += lack.purchases
-        tokens += lack.tokens
-        replay = lack.replay ?? replay
-    }
-}
-
-/// Consecutive events of one stream.
-struct Replay: Hashable, Sendable {
-    let stream: Stream
-    let first: Int64
-    let last: Int64
-}
-
-/// What must be loaded before a command can be decided.
-struct Lack: Error {
-    var streams: Set<Stream> = []
-    var purchases: [HeldPurchase] = []
-    var tokens: [String] = []
-    var replay: Replay?
-}
-
-/// Why a batch did not decide a command.
-enum Undecided: Error {
-    case refused(Refusal)
-    case lacking(Lack)
-    /// Streams with too many new events to take them in while shards are locked.
-    case behind(Set<Stream>)
-    case fault(Fault)
-}
-
 /// Commands decided in turn in memory, on streams that are locked in the database. Pure: loaded
 /// data go in, and data to write come out.
 struct Batch {
@@ -116,6 +44,11 @@ struct Batch {
     private(set) var upkeep: [(stream: Stream, what: Upkeep)] = []
     /// Credits that wait for a product, of the streams that settle them.
     private(set) var credits: [Stream: [WaitingCredit]] = [:]
+    /// The customers whom this batch erases, as they were before. What concerns them later is decided in another
+    /// batch.
+    private(set) var erased: [Stream: CustomerState] = [:]
+    /// Whose erasure says that a purchase never has a holder again.
+    private var forgotten: [MarkKey: CustomerID] = [:]
     private var replayed: [Replay: [RecordedEvent]] = [:]
 
     init(now: Instant, heads: [Shard: ShardHead], holders: Holders) {
@@ -159,6 +92,15 @@ struct Batch {
         }
     }
 
+    /// Notes streams that cannot be what was written, once they are loaded.
+    mutating func examine(_ streams: [Stream]) {
+        for stream in streams {
+            guard let lack = folds[stream]?.lack else { continue }
+            unreadable[stream] = lack.fault
+            folds[stream] = nil
+        }
+    }
+
     /// Nothing is decided about this stream: it has more new events than were loaded.
     mutating func leaveBehind(_ stream: Stream) {
         behind.insert(stream)
@@ -181,6 +123,17 @@ struct Batch {
         tokens.add(purchase, carrying: token)
     }
 
+    mutating func load(_ customer: CustomerID, erasing mark: MarkKey) {
+        forgotten[mark] = customer
+    }
+
+    /// Whose erasure says by a row that the purchase never has a holder again.
+    func erasure(of purchase: PurchaseID, in stream: Stream) -> (MarkKey, CustomerID)? {
+        if forgotten.isEmpty { return nil }
+        let key = MarkKey(purchase, in: stream)
+        return forgotten[key].map { (key, $0) }
+    }
+
     mutating func load(_ credit: WaitingCredit, of stream: Stream) {
         credits[stream, default: []].append(credit)
     }
@@ -195,8 +148,10 @@ struct Batch {
     /// Decides a command on the states after the previous ones.
     mutating func decide(_ candidate: Candidate) throws(Undecided) -> Outcome {
         let command = candidate.command
-        let late = behind.isEmpty ? [] : candidate.streams.intersection(behind)
-        if !late.isEmpty { throw .behind(late) }
+        let late =
+            behind.isEmpty && erased.isEmpty
+            ? [] : candidate.streams.filter { behind.contains($0) || erased[$0] != nil }
+        if !late.isEmpty { throw .behind(Set(late)) }
         for stream in unreadable.isEmpty ? [] : candidate.streams {
             if let fault = unreadable[stream] { throw .fault(fault) }
         }
@@ -239,6 +194,16 @@ struct Batch {
         guard let obeyed = folds[command.stream]?.obeyed(command.cause) else { return nil }
         if obeyed.wish != WishMark(command.cause.digest) { throw .refused(.idempotencyMismatch) }
         let replay = Replay(stream: command.stream, first: obeyed.first, last: obeyed.last)
+        let events = try events(of: replay)
+        if let erasedAt = folds[command.stream]?.state.customer?.erasedAt, replay.last < erasedAt,
+            !events.contains(where: \.event.isErasure)
+        {
+            throw .refused(.doneBeforeErasure)
+        }
+        return events
+    }
+
+    private func events(of replay: Replay) throws(Undecided) -> [RecordedEvent] {
         if let events = replayed[replay] { return events }
         let new = entries.lazy.filter {
             $0.header.stream == replay.stream
@@ -271,7 +236,11 @@ extension Batch {
     private mutating func append(
         _ decision: Decision, of command: Command
     ) throws(Undecided) -> [RecordedEvent] {
-        let streams = decision.parts.map { command.stream.neighbour($0.customer) }
+        let streams = decision.parts.map { part in
+            (part.isElsewhere ? command.stream.inOtherEnvironment : command.stream)
+                .neighbour(part.customer)
+        }
+        try beginErasure(by: decision, streams)
         var holders = holders
         for (stream, part) in zip(streams, decision.parts) {
             for event in part.events { try holders.apply(event, of: stream) }
@@ -301,10 +270,27 @@ extension Batch {
         }
         let restsOn = decision.restsOn
         for (index, record) in command.evidence.enumerated()
-        where record.isKeptAlways || restsOn.contains(index) {
-            evidence.append(KeptEvidence(record: record, stream: command.stream, at: now))
+        where restsOn.contains(index)
+            || record.isKeptAlways && !decision.unkept.contains(index)
+        {
+            let told = restsOn.contains(index) ? [] : decision.told[index] ?? []
+            evidence.append(
+                KeptEvidence(record: record, stream: command.stream, at: now, told: told))
         }
         return events
+    }
+
+    /// What a batch changed of a customer before would have rows that the erasure does not find.
+    private mutating func beginErasure(
+        by decision: Decision, _ streams: [Stream]
+    ) throws(Undecided) {
+        let erasing = zip(streams, decision.parts).filter {
+            $0.1.events.contains(where: \.isErasure)
+        }
+        if erasing.isEmpty { return }
+        let written = Set(entries.map(\.header.stream)).intersection(erasing.map(\.0))
+        if !written.isEmpty { throw .behind(written) }
+        for (stream, _) in erasing { erased[stream] = folds[stream]?.state.customer }
     }
 
     /// The streams that have events in the decision, each once.
@@ -394,4 +380,6 @@ struct KeptEvidence: Sendable {
     let record: EvidenceRecord
     let stream: Stream
     let at: Instant
+    /// The purchases that it tells of, if no event rests on it.
+    var told: [PurchaseID] = []
 }

@@ -26,11 +26,15 @@ extension Batch {
         let carrying = held.values.filter { $0.count <= Situation.claimLimit }.joined()
         var states: [CustomerID: CustomerState] = [:]
         var lacking = Set<Stream>()
+        let forgotten = candidate.purchases.compactMap { held in
+            erasure(of: held.purchase, in: stream).map { (held.purchase, $0.0, by: $0.1) }
+        }
         let concerned =
             [stream.customer] + command.customers + holding.values + owners.values
-            + claimed.map { .unclaimed($0.purchase) }
+            + claimed.map { .unclaimed($0.purchase) } + forgotten.map(\.by)
         for customer in Set(concerned) {
             let stream = stream.neighbour(customer)
+            if erased[stream] != nil { throw .behind([stream]) }
             if let fold = folds[stream] {
                 states[customer] = fold.state.customer
             } else {
@@ -52,12 +56,27 @@ extension Batch {
         }
         try requireProof(of: holding, in: stream)
         try requireProof(of: owners, in: stream)
+        for (purchase, key, customer) in forgotten
+        where states[customer]?.forgotten.contains(key.mark) != true {
+            throw .unproven("deed.erased_purchases", "\(customer) erased \(purchase)", stream)
+        }
         return Situation(
             now: now, project: project(of: stream), states: states, holders: holding,
             tokenOwners: owners,
             waiting: proven(waiting, in: stream)
                 .merging(proven(held, by: holding, states)) { $0 + $1 },
+            erased: Set(forgotten.map(\.0)), elsewhere: elsewhere(of: command),
             knownElsewhere: knownElsewhere)
+    }
+
+    /// The customers of the other environment whom the command names.
+    private func elsewhere(of command: Command) -> [CustomerID: CustomerState] {
+        var states: [CustomerID: CustomerState] = [:]
+        for customer in command.customersElsewhere {
+            let stream = command.stream.inOtherEnvironment.neighbour(customer)
+            states[customer] = folds[stream]?.state.customer
+        }
+        return states
     }
 
     /// The tokens that the purchases carry by their holders' events, and whose owners were not looked up: all

@@ -54,7 +54,9 @@ extension Batch {
     }
 
     private var projections: [Call] {
-        var rows = ProjectedRows(waitingCredits: waitingCredits, strays: strays, tokens: tokens)
+        var rows = ProjectedRows(
+            waitingCredits: waitingCredits, strays: strays, tokens: tokens,
+            erased: erased.map { Origin($0, $1, by: project(of: $0)) })
         let events = Dictionary(grouping: entries, by: \.header.stream)
         for stream in writtenStreams {
             if let events = events[stream] {

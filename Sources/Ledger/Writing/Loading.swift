@@ -61,10 +61,12 @@ extension Connection {
         for (stream, fold) in zip(streams, known) { batch.load(fold, of: stream) }
         for stream in rows.streams(withNewer: limit) { batch.leaveBehind(stream) }
         for row in rows.newer { batch.load(row) }
+        batch.examine(streams)
         for (key, customer) in rows.holders { batch.load(customer, holding: key) }
         for (token, customer) in rows.tokenOwners { batch.load(customer, owning: token) }
         for (token, purchase) in rows.waiting { batch.load(purchase, waitingUnder: token) }
         for (token, purchase) in rows.carried { batch.load(purchase, carrying: token) }
+        for (mark, customer) in rows.erased { batch.load(customer, erasing: mark) }
         for (stream, credit) in rows.credits { batch.load(credit, of: stream) }
         batch.noteLook(at: wanted.tokens)
         return Loaded(batch: batch, replayed: try rows.replayed(for: wanted.replays))
@@ -84,7 +86,7 @@ private struct Loaded {
 
 /// What commands need besides streams. Most need none of it, and then nothing is requested.
 private struct Wanted {
-    enum Kind { case holders, tokenOwners, waiting, carried, credits, replays }
+    enum Kind { case holders, erased, tokenOwners, waiting, carried, credits, replays }
     var holders: Set<HolderKey> = []
     var tokens: Set<TokenKey> = []
     var claims: Set<TokenClaim> = []
@@ -105,7 +107,11 @@ private struct Wanted {
 
     var steps: [(kind: Kind, call: Call)] {
         var steps: [(kind: Kind, call: Call)] = []
-        if !holders.isEmpty { steps.append((.holders, Holders.lookUp(holders))) }
+        if !holders.isEmpty {
+            steps.append((.holders, Holders.lookUp(holders)))
+            // Behind it: an erasure that took a holder away is seen then.
+            steps.append((.erased, MarkKey.lookUp(holders)))
+        }
         if !tokens.isEmpty { steps.append((.tokenOwners, TokenKey.lookUp(tokens))) }
         if !claims.isEmpty {
             steps.append((.waiting, TokenKey.lookUpWaiting(Set(claims.map(\.token)))))
@@ -126,6 +132,7 @@ private struct LoadedRows {
     var newer: [EventRow] = []
     var holders: [HolderKey: CustomerID] = [:]
     var tokenOwners: [TokenKey: CustomerID] = [:]
+    var erased: [(MarkKey, CustomerID)] = []
     var waiting: [(TokenKey, HeldPurchase)] = []
     var carried: [(TokenKey, HeldPurchase)] = []
     var credits: [(Stream, WaitingCredit)] = []
@@ -152,6 +159,7 @@ private struct LoadedRows {
     ) throws(LedgerError) {
         switch kind {
         case .holders: holders[try Holders.key(rows, row)] = try rows.identifier(row, 5)
+        case .erased: erased.append((try MarkKey(rows, row), try rows.identifier(row, 3)))
         case .tokenOwners: tokenOwners[try TokenKey(rows, row)] = try rows.identifier(row, 3)
         case .waiting:
             waiting.append((try TokenKey(rows, row), try HeldPurchase(waiting: rows, row)))

@@ -55,7 +55,13 @@ package struct IntakeWorker: Sendable {
             case .believed(let proven):
                 let all = receipt(evidence, beside: proven) + [proven]
                 let wish = submissions.recording(taken.item, all, cause(of: taken.item))
-                return .believed(try intake.ports.ledger.perform(wish))
+                let results = try intake.ports.ledger.perform(wish)
+                // Nothing of it is kept, its names included.
+                let erased = Refusal.purchaseErased
+                if !results.isEmpty, results.allSatisfy({ $0.reason?.code == erased.code }) {
+                    return .refused(RefusedEvidence(code: erased.code, sentence: erased.sentence))
+                }
+                return .believed(results)
             case .refused(let refused): return .refused(refused)
             case .undecided(let wait): return .undecided(wait)
             }

@@ -4,6 +4,8 @@ package import Core
 package enum NotificationAnswer: Hashable, Sendable {
     /// It is stored, and so are its facts if any are new.
     case kept(NotificationHead, Environment, isNew: Bool)
+    /// It tells of purchases alone that have no holder ever again, and is not stored.
+    case erased(NotificationHead, Environment)
     /// It is proven, and will count when our clock has reached the store's time.
     case queued(IntakeID)
 }
@@ -65,6 +67,10 @@ extension Submissions {
         let command = try command(recording: proven, head, for: project)
         return Wish(command) { [isFirst] outcome throws(CommandError) in
             notice(outcome, in: project)
+            let results = outcome.items.map(\.result)
+            if !results.isEmpty, results.allSatisfy({ $0 == .refused(.purchaseErased) }) {
+                return .erased(head, proven.environment)
+            }
             return .kept(
                 head, proven.environment,
                 isNew: isFirst || outcome.items.contains { $0.result != .alreadyKnown })

@@ -154,7 +154,7 @@ struct Manifest {
 
 /// A file of any size as text; a manifest of a database with many tables exceeds what people write.
 private func readWhole(_ path: String) throws(CommandEnd) -> [UInt8] {
-    try readFile(path, limit: 64 << 20)
+    try readStart(of: path, limit: 64 << 20)
 }
 
 private func fileDigest(_ path: String) throws(CommandEnd) -> String {

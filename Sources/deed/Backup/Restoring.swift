@@ -225,7 +225,7 @@ struct Restoring {
             if listed.status != 0 {
                 throw .fault("pg_restore cannot read the dump. It says: \(listed.output)")
             }
-            let lines = String(decoding: try readFile(file, limit: 16 << 20), as: UTF8.self)
+            let lines = String(decoding: try readStart(of: file, limit: 16 << 20), as: UTF8.self)
                 .split(separator: "\n").filter { !$0.hasPrefix(";") }
             let (ends, others) = (
                 lines.filter { $0.contains(Restoring.last) },

@@ -61,7 +61,7 @@ extension EventsAnswer {
         }
         let lines = entries.map { entry in
             "\(entry.recorded.version)   \(entry.recorded.recordedAt.text)   \(entry.type)   "
-                + "by \(entry.recorded.actor)   \(entry.payload)"
+                + "by \(entry.recorded.actor)   \(entry.isErased ? "erased" : entry.payload)"
         }
         let more = next.map { ["There is more; see: --after \($0)"] } ?? []
         return (lines + more).joined(separator: "\n")

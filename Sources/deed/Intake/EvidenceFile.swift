@@ -7,7 +7,7 @@ import Foundation
 /// front, and line breaks. Binary evidence stays unchanged.
 func readEvidence(_ path: String) throws(CommandEnd) -> [UInt8] {
     // Twice as much: line breaks are not part of the evidence.
-    let bytes = try readFile(path, limit: 2 * RawEvidence.byteLimit)
+    let bytes = try readStart(of: path, limit: 2 * RawEvidence.byteLimit)
     let isBinary = bytes.count > 1 && bytes[0] == 0x30 && bytes[1] >= 0x80
     return isBinary ? bytes : bare(bytes)
 }

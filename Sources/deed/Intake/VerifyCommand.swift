@@ -52,7 +52,7 @@ extension Invocation {
 }
 
 /// The first `limit` bytes of a file.
-func readFile(_ path: String, limit: Int) throws(CommandEnd) -> [UInt8] {
+func readStart(of path: String, limit: Int) throws(CommandEnd) -> [UInt8] {
     guard let file = fopen(path, "r") else {
         throw .fault("\(path) cannot be opened: \(String(cString: strerror(errno)))")
     }
@@ -86,7 +86,7 @@ func readRoots(in folder: String) throws(CommandEnd) -> [Certificate] {
     var roots: [Certificate] = []
     for name in names.sorted() {
         let path = "\(folder)/\(name)"
-        let bytes = try readFile(path, limit: 1 << 20)
+        let bytes = try readStart(of: path, limit: 1 << 20)
         do throws(ChainRefusal) {
             roots += try Certificate.read(bytes)
         } catch {

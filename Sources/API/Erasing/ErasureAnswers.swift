@@ -1,0 +1,81 @@
+package import Core
+package import JSON
+package import Service
+
+extension ErasureLook {
+    /// `POST /v1/customers/{c}/erase` without an intent
+    package var json: JSON {
+        [
+            "dry_run": true, "customer": .string(customer.text), "intent": .string(intent.text),
+            "intent_until": .instant(intent.until), "environments": .array(sides.map(\.json)),
+        ]
+    }
+}
+
+extension ErasureLook.Side {
+    fileprivate var json: JSON {
+        [
+            "environment": .string(stream.environment.rawValue), "version": .integer(version),
+            "goes": kept.json, "ending": .array(ending.map { .string($0.text) }),
+            "renewing": .array(renewing.map { .string($0.description) }),
+        ]
+    }
+}
+
+extension KeptCounts {
+    package var json: JSON {
+        var counts = JSONObject()
+        for (kind, count) in all { counts.append(kind, .integer(count)) }
+        return .object(counts)
+    }
+}
+
+extension ErasureAnswer {
+    /// The same with an intent
+    package var json: JSON {
+        [
+            "customer": .string(customer.text),
+            "erased": .array(erasures.compactMap(\.erasureJSON)), "emptied": .bool(isEmptied),
+        ]
+    }
+}
+
+extension ErasedAnswer {
+    /// `deed customer erased`
+    package var json: JSON {
+        ["customer": .string(customer.text), "environments": .array(sides.map(\.json))]
+    }
+}
+
+extension ErasedAnswer.Side {
+    fileprivate var json: JSON {
+        [
+            "environment": .string(stream.environment.rawValue),
+            "erased": .array(erasures.compactMap(\.erasureJSON)), "left": left.json,
+            "lives_again": .bool(livesAgain),
+        ]
+    }
+}
+
+extension RecordedEvent {
+    /// An erasure, so that it can be repeated after a restore that lost it.
+    package var listedErasureJSON: JSON? {
+        guard case .customerErased(let erased) = event else { return nil }
+        return erasureJSON?.with("marks", .array(erased.forgotten.map { .string($0.text) }))
+    }
+
+    /// An erasure, as calls tell it.
+    package var erasureJSON: JSON? {
+        guard case .customerErased(let erased) = event else { return nil }
+        return [
+            "project": .string(stream.project.text), "customer": .string(stream.customer.text),
+            "environment": .string(stream.environment.rawValue), "version": .integer(version),
+            "position": .string(position.description), "erased_at": .instant(recordedAt),
+            "by": .string(actor.text), "reason": .string(erased.reason.text),
+            "ticket": .optional(erased.ticket?.text),
+            "purchases": .string(erased.treatment.rawValue),
+            "forgotten": .integer(erased.forgotten.count),
+            "ended": .array(erased.ended.map { .string($0.text) }),
+        ]
+    }
+}

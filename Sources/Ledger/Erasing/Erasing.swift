@@ -1,0 +1,91 @@
+package import Auditing
+package import Core
+package import Following
+import Postgres
+import SQL
+
+/// Erased customers, and what is kept of any customer.
+extension Ledger {
+    /// How many events are emptied in one transaction: others that write the same evidence wait for it.
+    private static let emptiedPage: Int64 = 1000
+
+    package func erasures(
+        in project: ProjectID, of customer: CustomerID?, after last: RecordedEvent?, limit: Int
+    ) throws(Fault) -> [RecordedEvent] {
+        let call = Statement.listErasures(
+            .text(project.text), .text(customer?.text),
+            .int8(last?.recordedAt.milliseconds ?? .min),
+            .int2(last?.position.shard.number ?? -1), .int8(last?.position.sequence ?? 0),
+            .int8(Int64(limit)))
+        return try list(call) { rows, row throws(LedgerError) in
+            try EventRow(rows, row).recorded()
+        }
+    }
+
+    package func kept(
+        of stream: Stream, before version: Int64?
+    ) throws(Fault) -> KeptCounts {
+        let call = Call(
+            statement: .countKept, binds: stream.binds + [.int8(version)])
+        return KeptCounts(try list(call) { rows, row in (rows.text(row, 1), rows.int8(row, 2)) })
+    }
+
+    package func empty(_ stream: Stream) throws(Fault) {
+        try requireWritable()
+        var reached: Int64? = 0
+        while let last = reached {
+            let call = Call(
+                statement: .emptyErased,
+                binds: stream.binds + [.int8(last), .int8(Ledger.emptiedPage)])
+            reached = try list(call) { rows, row in rows.optionalInt8(row, 0) }
+                .compactMap(\.self).first
+        }
+    }
+
+    package func unemptied(limit: Int) throws(Fault) -> [Stream] {
+        try list(Statement.listEmptying(.int8(Int64(limit)))) { rows, row throws(LedgerError) in
+            try Stream(
+                project: rows.text(row, 0), environment: rows.text(row, 1),
+                customer: rows.text(row, 2))
+        }
+    }
+
+    package func evidence(of stream: Stream) throws(Fault) -> [[UInt8]] {
+        try list(Call(statement: .listCustomerEvidence, binds: stream.binds)) { rows, row in
+            rows.bytes(row, 0)
+        }
+    }
+
+    package func filed(_ digests: [[UInt8]]) throws(Fault) -> [FiledEvidence] {
+        let found = try list(Statement.listEvidence(.byteas(digests))) { rows, row in
+            EvidenceRow(rows, row)
+        }
+        let wanted = Array(Set(found.flatMap(\.certificates)))
+        let certificates = try list(Statement.listCertificates(.byteas(wanted))) { rows, row in
+            (digest: rows.bytes(row, 0), der: rows.bytes(row, 1))
+        }
+        let der = Dictionary(certificates.map { ($0.digest, $0.der) }) { first, _ in first }
+        return found.map { $0.filed(with: der) }
+    }
+
+    package func queued(of stream: Stream) throws(Fault) -> [TakenIntake] {
+        let call = Statement.listCustomerIntake(
+            .text(stream.project.text), .text(stream.customer.text),
+            .text(stream.environment.rawValue))
+        return try list(call) { rows, row throws(LedgerError) in try IntakeRow.taken(rows, row) }
+    }
+
+    /// Forgets what memory holds of customers who were erased.
+    package func forget(_ erased: [LoggedEvent]) {
+        for event in erased { cache.forget(event.stream, before: event.version) }
+    }
+}
+
+extension Stream {
+    fileprivate var binds: [Bind] {
+        [
+            .int2(shard.number), .text(project.text), .text(environment.rawValue),
+            .text(customer.text),
+        ]
+    }
+}

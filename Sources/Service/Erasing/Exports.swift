@@ -1,0 +1,91 @@
+package import Auditing
+package import Core
+
+/// Everything that is kept of a customer, read piece by piece.
+package struct Exports: Sendable {
+    private static let eventPage = 500
+    private static let evidencePage = 20
+
+    package let customers: Customers
+    let log: any ErasureLog
+    package let text: EvidenceText
+    package let now: @Sendable () -> Instant
+
+    /// One piece after another.
+    package enum Piece: Sendable {
+        case answer(CustomerAnswer, tokens: [AccountToken])
+        case event(LogEntry)
+        case evidence(ExportedEvidence)
+        case queued(TakenIntake)
+    }
+
+    /// Throws unless a customer of that name is known in one of the environments.
+    package func requireKnown(
+        _ customer: CustomerID, in project: ProjectID
+    ) throws(CommandError) {
+        for environment in Environment.allCases {
+            let stream = Stream(project: project, environment: environment, customer: customer)
+            if try obtain(customers.ledger.customer(of: stream)).customer.version > 0 { return }
+        }
+        throw .refused(.customerUnknown(customer))
+    }
+
+    /// Passes on all pieces about one environment, in the order of the kinds.
+    package func read(
+        _ stream: Stream, _ take: (Piece) throws(CommandError) -> Void
+    ) throws(CommandError) {
+        let answer = try obtain(customers.customer(stream, at: nil, known: nil))
+        let state = answer.view.customer
+        try take(.answer(answer, tokens: state.tokens))
+        var version: Int64 = 0
+        while true {
+            let page = try obtain(
+                customers.ledger.events(of: stream, after: version, limit: Exports.eventPage))
+            for entry in page { try take(.event(entry)) }
+            guard let last = page.last else { break }
+            version = last.recorded.version
+        }
+        let digests = try obtain(log.evidence(of: stream))
+        for start in stride(from: 0, to: digests.count, by: Exports.evidencePage) {
+            let page = digests[start..<min(start + Exports.evidencePage, digests.count)]
+            for filed in try obtain(log.filed(Array(page))) {
+                try take(.evidence(ExportedEvidence(filed, text)))
+            }
+        }
+        for taken in try obtain(log.queued(of: stream)) { try take(.queued(taken)) }
+    }
+}
+
+/// A piece of evidence, as text.
+package struct ExportedEvidence: Sendable {
+    package let digest: [UInt8]
+    package let kind: String
+    package let app: String?
+    package let environment: String
+    package let signedAt: Instant
+    package let recordedAt: Instant
+    /// In base64.
+    package let content: String?
+
+    fileprivate init(_ filed: FiledEvidence, _ text: EvidenceText) {
+        (digest, kind, app) = (filed.digest, filed.kind, filed.app)
+        environment = filed.environment
+        (signedAt, recordedAt) = (filed.signedAt, filed.firstSeenAt)
+        content = text.unpack(filed).map(text.base64)
+    }
+}
+
+/// How evidence is written as text.
+package struct EvidenceText: Sendable {
+    /// The bytes that a store signed; nothing if they were taken down to their digest.
+    package let unpack: @Sendable (FiledEvidence) -> [UInt8]?
+    package let base64: @Sendable ([UInt8]) -> String
+
+    package init(
+        unpack: @escaping @Sendable (FiledEvidence) -> [UInt8]?,
+        base64: @escaping @Sendable ([UInt8]) -> String
+    ) {
+        self.unpack = unpack
+        self.base64 = base64
+    }
+}

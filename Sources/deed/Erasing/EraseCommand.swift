@@ -1,0 +1,157 @@
+import API
+import Commands
+import Core
+import Crypto
+import JSON
+import Service
+
+let erasureCommands = [exportCommand, eraseCommand, erasedCommand]
+
+/// A list of ten thousand erasures has some megabytes.
+private let listLimit = 64 << 20
+
+private let eraseCommand = CommandSpec(
+    path: ["customer", "erase"],
+    summary: "Forgets a person: rights end, rows and contents of events go. Cannot be undone.",
+    positionals: [customerPositional],
+    options: [
+        .value("customer", "ID", "the customer's id, as a flag"),
+        .value("purchases", "WORD", "forget: no holder ever again; free: who proves them next"),
+        .value("reason", "TEXT", "why; it is kept with the event"),
+        .value("ticket", "ID", "the support case; it is kept, too"),
+        .value("intent", "INTENT", "what the call without it has printed"),
+        .value("environment", "NAME", "only production or only sandbox (default: both)"),
+        .value("file", "FILE", "erase the customers in it, one id a line"),
+        .value(
+            "again", "FILE",
+            "repeat after a restore what deed customer erased --list --json printed"),
+        .flag("yes", "with --file or --again: do it; without, only show what would be done"),
+        .idempotencyKey, .project,
+    ] + Option.database,
+    example: "deed customer erase u1 --purchases forget --reason \"asked for it by mail\""
+) { invocation throws(CommandEnd) in
+    let ways = ["file", "again"].filter { invocation[$0] != nil }
+    let isNamed = invocation["customer"] != nil || invocation.positional(0) != nil
+    if ways.count + (isNamed ? 1 : 0) != 1 {
+        throw invocation.usage("name a customer, or give --file or --again")
+    }
+    if isNamed, invocation.has("yes") {
+        throw invocation.usage("--yes goes with --file and --again; a customer takes --intent")
+    }
+    if !isNamed, invocation["intent"] != nil {
+        throw invocation.usage("--intent goes with one customer; many take --yes")
+    }
+    if let path = invocation["file"] { return try invocation.eraseListed(in: path) }
+    if let path = invocation["again"] { return try invocation.eraseAgain(path) }
+    let stream = try invocation.customerOfBoth()
+    let request = try invocation.erasure(of: stream.customer)
+    let sender = try invocation.sender()
+    try invocation.withUseCases(in: stream.project) { useCases throws(CommandEnd) in
+        if request.intent == nil {
+            let look = try obey(useCases.erasures.look(request))
+            invocation.show(look.json, text: look.text)
+        } else {
+            let answer = try useCases.fulfil(useCases.erasures.erasing(request, by: sender))
+            invocation.show(answer.json, text: answer.text)
+        }
+    }
+}
+
+private let erasedCommand = CommandSpec(
+    path: ["customer", "erased"],
+    summary:
+        "Says when a customer was erased, by whom and why, and looks whether anything is left.",
+    positionals: [customerPositional],
+    options: [
+        .value("customer", "ID", "the customer's id, as a flag"),
+        .flag(
+            "list",
+            "all erasures of the project; with --json a line for each, to be kept apart from backups"
+        ),
+        .project,
+    ] + Option.database,
+    onlyReads: true, example: "deed customer erased --list --json >> erasures.jsonl"
+) { invocation throws(CommandEnd) in
+    if invocation.has("list") {
+        let project = try invocation.project()
+        try invocation.withUseCases(in: project) { useCases throws(CommandEnd) in
+            let erasures = try ask(useCases.erasures.all(in: project))
+            for json in erasures.compactMap(\.listedErasureJSON) {
+                invocation.show(json, text: json.erasureLine)
+            }
+            if erasures.isEmpty, !invocation.isJSON { printText("No customer was erased.") }
+        }
+        return
+    }
+    let stream = try invocation.customerOfBoth()
+    try invocation.withUseCases(in: stream.project) { useCases throws(CommandEnd) in
+        let answer = try obey(useCases.erasures.erased(stream.customer, in: stream.project))
+        invocation.show(answer.json, text: answer.text)
+        if answer.sides.contains(where: { !$0.left.isNothing }) {
+            throw .refused(
+                code: "erasure_unfinished",
+                sentence:
+                    "Something is left; a service that runs empties it within seconds. Look again.")
+        }
+    }
+}
+
+extension Invocation {
+    fileprivate func erasure(of customer: CustomerID) throws(CommandEnd) -> ErasureRequest {
+        guard let treatment: PurchaseTreatment = try word("purchases") else {
+            throw usage("--purchases is missing: forget or free")
+        }
+        return ErasureRequest(
+            customer, in: try project(), try word("environment"), reason: try adminReason(),
+            treatment: treatment, intent: self["intent"])
+    }
+
+    /// One after the other. A list that was cut short is erased from its beginning: what is done stays done.
+    fileprivate func eraseListed(in path: String) throws(CommandEnd) {
+        let content = try readFile(path, limit: listLimit)
+        let lines = content.split(whereSeparator: \.isNewline).filter { !$0.isEmpty }.map(
+            String.init)
+        var requests: [ErasureRequest] = []
+        for line in lines {
+            requests.append(try erasure(of: try productionStream(of: line).customer))
+        }
+        let key = "file:\(SHA256.digest(Array(content.utf8)).hex.prefix(32))"
+        let sender = Sender(actor: try self.sender().actor, idempotencyKey: key)
+        try withUseCases(in: try project()) { useCases throws(CommandEnd) in
+            var course = ErasureCourse(
+                useCases.erasures, useCases, isToDo: has("yes"), isJSON: isJSON)
+            for request in requests { try course.erase(request, by: sender) }
+            try course.end()
+        }
+    }
+
+    /// Repeats the erasures of a list that the log has lost.
+    fileprivate func eraseAgain(_ path: String) throws(CommandEnd) {
+        let lines = try readFile(path, limit: listLimit).split(whereSeparator: \.isNewline)
+        var listed: [ListedErasure] = []
+        for (number, line) in lines.enumerated() where !line.isEmpty {
+            guard let one = ListedErasure(String(line)) else {
+                throw usage(
+                    "line \(number + 1) of \(path) is no erasure as deed customer erased --list --json prints it"
+                )
+            }
+            listed.append(one)
+        }
+        let actor = try sender().actor
+        try withUseCases { useCases throws(CommandEnd) in
+            var course = ErasureCourse(
+                useCases.erasures, useCases, isToDo: has("yes"), isJSON: isJSON)
+            for one in listed {
+                let known = try ask(
+                    useCases.erasures.all(in: one.request.project, of: one.request.customer))
+                if known.contains(where: one.isSame) {
+                    course.tell(one.request, "erased already")
+                } else {
+                    try course.erase(
+                        one.request, by: Sender(actor: actor, idempotencyKey: one.key))
+                }
+            }
+            try course.end()
+        }
+    }
+}

@@ -1,0 +1,12 @@
+import Core
+
+extension Stage {
+    /// Calls that tell everything of a customer, or forget it. Without an intent nothing is done.
+    static let erasing = [
+        Row(
+            call: "GET /v1/customers/{customer}/export", role: .admin, arguments: ["u1"]),
+        Row(
+            call: "POST /v1/customers/{customer}/erase", role: .admin, arguments: ["u1"],
+            body: #"{"purchases":"free","reason":"r"}"#),
+    ]
+}

@@ -1,0 +1,140 @@
+import Core
+import Histories
+import Testing
+
+/// Erasures as they are decided and folded. Days count from 1 January 2026.
+@Suite("Erasures")
+struct ErasureTests {
+    private let production = Stream(
+        project: id("default"), environment: .production, customer: id("anna"))
+
+    /// No digest of cryptography: only what is the same and what differs counts here.
+    private static func digest(_ bytes: [UInt8]) -> [UInt8] {
+        var sums = [UInt8](repeating: 7, count: 32)
+        for (place, byte) in bytes.enumerated() {
+            let target = place % sums.count
+            sums[target] = sums[target] &* 31 &+ byte &+ UInt8(truncatingIfNeeded: place)
+        }
+        // Each part tells of the whole, because readers keep a part alone.
+        for place in (0..<64).map({ $0 % 32 }) {
+            sums[place] = sums[place] &* 31 &+ sums[(place + 31) % 32]
+        }
+        return sums
+    }
+
+    private var bought: CustomerState {
+        var state = CustomerState()
+        state.record(facts([transaction("m1", "pro", .autoRenewable, at(0), to: at(30))]))
+        return state
+    }
+
+    private func life(_ state: CustomerState, sandbox: Bool = false) -> ErasedLife {
+        ErasedLife(sandbox ? production.inSandbox : production, state)
+    }
+
+    private func wish(
+        _ lives: [ErasedLife], _ treatment: PurchaseTreatment = .forget, intent: String? = nil
+    ) -> EraseCustomer {
+        EraseCustomer(
+            lives, reason: id("asked"), ticket: nil, treatment: treatment, intent: intent,
+            digest: Self.digest)
+    }
+
+    private func intent(_ lives: [ErasedLife], until end: Instant) -> String {
+        ErasureIntent(lives, until: end, digest: Self.digest).text
+    }
+
+    private func situation(
+        _ state: CustomerState, elsewhere: CustomerState = CustomerState(), now: Instant = at(10)
+    ) -> Situation {
+        Situation(
+            now: now, project: ProjectState(), states: [production.customer: state],
+            elsewhere: [production.customer: elsewhere])
+    }
+
+    @Test("Both environments are erased in one decision, and purchases are known by a mark alone")
+    func both() throws {
+        let lives = [life(bought), life(bought, sandbox: true)]
+        let decision = try wish(lives).decide(situation(bought, elsewhere: bought))
+        #expect(decision.parts.map(\.isElsewhere) == [false, true])
+        var marks = Set<PurchaseMark>()
+        for part in decision.parts {
+            guard case .customerErased(let erased) = part.events.first, part.events.count == 1
+            else {
+                Issue.record("\(part.events)")
+                continue
+            }
+            #expect(erased.forgotten.count == 1 && erased.treatment == .forget)
+            marks.formUnion(erased.forgotten)
+        }
+        // The same purchase of the sandbox is another one.
+        #expect(marks.count == 2)
+        let freed = try wish(lives, .free).decide(situation(bought, elsewhere: bought))
+        guard case .customerErased(let erased) = freed.parts.first?.events.first else {
+            Issue.record("\(freed.parts)")
+            return
+        }
+        #expect(erased.forgotten.isEmpty)
+    }
+
+    @Test("An intent is good for 15 minutes, for these versions, and for no other customer")
+    func intents() throws {
+        let lives = [life(bought)]
+        let good = intent(lives, until: at(10, ErasureIntent.lifetime))
+        _ = try wish(lives, intent: good).decide(situation(bought))
+        let others = [ErasedLife(production.inSandbox, bought)]
+        let stale = [
+            intent(lives, until: at(10)), intent(lives, until: at(10, ErasureIntent.lifetime + 1)),
+            intent(others, until: at(10, 1000)), good + "0", "er_", "",
+        ]
+        for intent in stale {
+            #expect(throws: Refusal.intentStale, "\(intent)") {
+                _ = try wish(lives, intent: intent).decide(situation(bought))
+            }
+        }
+        var changed = bought
+        changed.record(
+            facts([transaction("m2", of: "m1", "pro", .autoRenewable, at(30), to: at(60))]))
+        #expect(throws: Refusal.intentStale) {
+            _ = try wish(lives, intent: good).decide(situation(changed))
+        }
+    }
+
+    @Test("Who is unknown or erased already is not erased, and a new life is")
+    func lives() throws {
+        #expect(throws: Refusal.customerUnknown(production.customer)) {
+            _ = try wish([life(CustomerState())]).decide(situation(CustomerState()))
+        }
+        var state = bought
+        state.apply(.customerErased(CustomerErased(reason: id("asked"), ticket: nil)))
+        #expect(state.isErased && state.purchases.isEmpty && !life(state).isLeft)
+        state.record(facts([transaction("m9", "pro", .autoRenewable, at(0), to: at(30))]))
+        #expect(!state.isErased && life(state).isLeft)
+        #expect(state.entitlements(at: at(10), catalog: shop)[id("pro")]?.isActive == true)
+    }
+
+    @Test("Emptied events count as versions, and lack an erasure until it comes")
+    func emptied() {
+        var state = CustomerState()
+        state.apply(.erased(.purchaseMade))
+        state.apply(.erased(.grantGiven))
+        #expect(state.version == 2 && state.lacksErasure && !state.isErased)
+        state.apply(.customerErased(CustomerErased(reason: id("asked"), ticket: nil)))
+        #expect(state.version == 3 && !state.lacksErasure && state.isErased)
+    }
+
+    @Test("What is forgotten stays known over later lives")
+    func forgotten() throws {
+        let mark = PurchaseMark(
+            PurchaseID(store: .apple, original: id("1")), in: production, digest: Self.digest)
+        var state = CustomerState()
+        for _ in 0..<2 {
+            state.apply(
+                .customerErased(
+                    CustomerErased(
+                        reason: id("asked"), ticket: nil, treatment: .forget, forgotten: [mark])))
+        }
+        #expect(state.forgotten == [mark, mark])
+        #expect(PurchaseMark(mark.text) == mark && PurchaseMark("x") == nil)
+    }
+}
