@@ -28,13 +28,15 @@ package struct Database: Sendable {
         if !isRestoring, RestoreMark(in: dataFolder).isThere {
             throw .refused(
                 code: "restore_unfinished",
-                sentence: "A restore into \(dataFolder) is going on or was cut short. In the second case begin it "
+                sentence:
+                    "A restore into \(dataFolder) is going on or was cut short. In the second case begin it "
                     + "again: deed restore BACKUP --data-dir \(dataFolder)")
         }
         if !mayCreate, !PrivatePostgres.exists(in: dataFolder) {
             throw .refused(
                 code: "no_database",
-                sentence: "There is no database in \(dataFolder), or this user may not see it. If there was one, mount "
+                sentence:
+                    "There is no database in \(dataFolder), or this user may not see it. If there was one, mount "
                     + "its disk, or restore a backup: deed restore BACKUP --data-dir \(dataFolder). An empty one is "
                     + "made by: deed serve")
         }

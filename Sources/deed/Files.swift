@@ -1,6 +1,6 @@
 import Commands
-import Foundation
 import Core
+import Foundation
 import Glibc
 import PrivatePostgres
 

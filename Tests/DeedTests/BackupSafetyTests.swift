@@ -152,7 +152,8 @@ extension ProgramTests {
                 twice.code == 1 && twice.errors.contains("holds a database"), "\(twice.errors)")
         }
 
-        @Test("A login that may not act as the service is told the grant before anything is written")
+        @Test(
+            "A login that may not act as the service is told the grant before anything is written")
         func membership() throws {
             let deed = try Installation(ScratchDatabase(migrated: false))
             try fill(deed)

@@ -48,7 +48,8 @@ private let backupCommand = CommandSpec(
             + "(\(bytesText(backup.manifest.bytes))).\n"
             + (kept.map(\.others).flatMap { others in
                 others > 0
-                    ? "\(others) other backups there are unreadable or of another log, and were left alone.\n" : nil
+                    ? "\(others) other backups there are unreadable or of another log, and were left alone.\n"
+                    : nil
             } ?? "")
             + "The installation's key is not in it: keep \(invocation.secretKeyFile.path) elsewhere.\n"
             + "Try it with: deed backup check \(shellWord(backup.folder))")

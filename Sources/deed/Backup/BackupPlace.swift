@@ -85,18 +85,21 @@ struct BackupPlace {
     /// one would be backed up night after night, as if all were well.
     func requireOwn(_ log: [ShardMark], _ keys: [SecretKey]) throws(CommandEnd) {
         guard let last = backups.last else { return }
-        let advice = "Look whether this is the right database; if it is, give another folder with --out."
+        let advice =
+            "Look whether this is the right database; if it is, give another folder with --out."
         guard let manifest = try? Manifest(readIn: last, keys) else {
             throw .refused(
                 code: "backup_of_another",
-                sentence: "\(last) cannot be read, or is not signed with this installation's key. \(advice)"
+                sentence:
+                    "\(last) cannot be read, or is not signed with this installation's key. \(advice)"
             )
         }
         if manifest.isContinued(by: log) { return }
         let events = log.reduce(0) { $0 + $1.head }
         throw .refused(
             code: "backup_of_another",
-            sentence: "\(last) holds \(manifest.events) events with which the \(events) of this database do not "
+            sentence:
+                "\(last) holds \(manifest.events) events with which the \(events) of this database do not "
                 + "begin. \(advice)")
     }
 
@@ -130,7 +133,8 @@ struct BackupPlace {
             let isFile = errno == ENOTDIR
             throw missing(
                 isFile
-                    ? "is a file, and a backup is a folder." : "cannot be read: \(String(cString: strerror(errno)))")
+                    ? "is a file, and a backup is a folder."
+                    : "cannot be read: \(String(cString: strerror(errno)))")
         }
         closedir(folder)
         let names = (try? FileManager.default.contentsOfDirectory(atPath: path)) ?? []
@@ -139,7 +143,8 @@ struct BackupPlace {
         }
         let named = names.filter { $0.hasPrefix(prefix) }.sorted()
         if let closed = named.first(where: { access("\(path)/\($0)", R_OK | X_OK) != 0 }) {
-            throw missing("has the backup \(closed), which this user may not read; run this as its owner.")
+            throw missing(
+                "has the backup \(closed), which this user may not read; run this as its owner.")
         }
         let whole = named.filter { fileExists("\(path)/\($0)/\(Manifest.name)") }
         guard let last = whole.last else {

@@ -54,7 +54,11 @@ let restoreCommand = CommandSpec(
         ],
         text:
             "\(restoring.manifest.events) events of \(restoring.manifest.madeAt.text) are restored, and the "
-            + "chain proves them.\n\(told)\n"
+            + "chain proves them.\n"
+            + (restoring.isOlder
+                ? "The schema was brought from migration \(restoring.manifest.migration) to this release's.\n"
+                : "")
+            + "\(told)\n"
             + "Erasures since then are not in it: repeat them. Then: deed audit --evidence --projections\(flag)"
     )
 }

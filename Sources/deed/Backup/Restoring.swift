@@ -17,6 +17,9 @@ struct Restoring {
     let manifest: Manifest
     let jobs: Int
 
+    /// Whether the schema has to be brought up to this release's.
+    var isOlder: Bool { manifest.migration < Schema.needed }
+
     /// Throws unless the backup is whole, this installation's, and not newer than this release.
     init(of path: String, _ invocation: Invocation) throws(CommandEnd) {
         let (folder, older) = try BackupPlace.newest(at: path)
@@ -42,14 +45,6 @@ struct Restoring {
                 sentence:
                     "\(folder) has a schema at migration \(manifest.migration), and this release knows "
                     + "\(Schema.needed); use deed \(manifest.program) or newer.")
-        }
-        if manifest.migration < Schema.needed {
-            throw .refused(
-                code: "backup_older",
-                sentence:
-                    "\(folder) has a schema at migration \(manifest.migration), and this release needs "
-                    + "\(Schema.needed); restore it with deed \(manifest.program), then run deed migrate."
-            )
         }
     }
 
@@ -125,6 +120,14 @@ struct Restoring {
                 throw .fault(
                     "pg_restore failed, and the database is not complete: drop its schema deed before the next "
                         + "try. It says: \(restored.output)")
+            }
+        }
+        if isOlder {
+            showProgress(
+                "bringing the schema from migration \(manifest.migration) to \(Schema.needed)")
+            try attempt { () throws(LedgerError) in
+                var schema = Schema(database.connection(role: nil))
+                try schema.migrate(now: systemClock()) { _ in }
             }
         }
         try prove(database)
