@@ -65,7 +65,7 @@ extension ProgramTests {
             mkdir(closed, 0o700)
             let script = """
                 cd '\(closed)'
-                "$DEED" project create default && timeout --preserve-status --signal=TERM 5 "$DEED" serve --listen 127.0.0.1:0
+                "$DEED" project create default --if-missing && timeout --preserve-status --signal=TERM 5 "$DEED" serve --listen 127.0.0.1:0
                 """
             let variables = [
                 "DEED": Installation.program, "DEED_DATA_DIR": installation.dataFolder,
