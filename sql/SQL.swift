@@ -121,6 +121,7 @@ extension Statement {
 
     // Erased customers, and what is kept of any customer.
     package static let listErasures = Statement(embedded: File.list_erasures_sql)
+    package static let listErasuresOf = Statement(embedded: File.list_erasures_of_sql)
     package static let listEmptying = Statement(embedded: File.list_emptying_sql)
     package static let emptyErased = Statement(embedded: File.empty_erased_sql)
     package static let countKept = Statement(embedded: File.count_kept_sql)

@@ -215,8 +215,8 @@ package enum Refusal: Error, Hashable, Sendable {
             "The intent is older than 15 minutes, or of another customer, or the customer changed since; ask for "
                 + "a new one, look at it, and send that."
         case .doneBeforeErasure:
-            "This call was done before the customer was erased, and is not done again; to begin a new life for the "
-                + "customer, send it with a new key."
+            "This was sent before the customer was erased, and counts no more; to begin a new life for the customer, "
+                + "send it again with a new key."
         case .purchaseErased:
             "The holder of this purchase was erased together with it; it has no holder ever again."
         case .nameUnknown(let name, let nearest):

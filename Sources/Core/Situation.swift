@@ -78,6 +78,17 @@ package struct Decision: Sendable {
     package var items: [ItemOutcome]
     /// The commit's further work on the tables.
     package var upkeep: Upkeep?
+    /// The purchases about which an event rests on that piece of evidence.
+    package func purchases(restingOn index: Int) -> Set<PurchaseID> {
+        var found: Set<PurchaseID> = []
+        for part in parts where part.restsOn == index {
+            for case .purchase(let purchase) in part.events.map(\.subject) {
+                found.insert(purchase)
+            }
+        }
+        return found
+    }
+
     /// The purchases that each piece of the command's evidence tells of, by its index.
     package var told: [Int: [PurchaseID]] = [:]
     /// The indexes of evidence that is not kept unless events rest on it.

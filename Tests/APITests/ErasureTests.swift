@@ -150,6 +150,46 @@ struct ErasureTests {
         try proveAll()
     }
 
+    @Test("Coins, refunds and blocks count once, also when the purchases are freed")
+    func counted() throws {
+        let coins = Sale("7", "coins.100", .consumable, at: front.daysAgo(2))
+        let sold = Sale("8", "level2", .nonConsumable, at: front.daysAgo(2))
+        let blocked = Sale("9", "season", .nonRenewing, at: front.daysAgo(2))
+        for sale in [coins, sold, blocked] { #expect(front.submit(sale).status == 200) }
+        let refund = sold.with {
+            $0.refunded = front.daysAgo(1)
+            $0.signedAt = front.daysAgo(1)
+        }
+        #expect(front.submit(refund).status == 200)
+        let block = front.send(
+            "POST", "/v1/customers/u1/purchases/apple:9/block", #"{"reason":"fraud"}"#,
+            key: front.admin)
+        #expect(block.status == 200, "\(block.text)")
+        #expect(erase("u1", #""purchases":"free""#, intent: try intent()).status == 200)
+        for sale in [coins, sold, blocked] {
+            let again = front.submit(sale, for: "u2")
+            let item = try #require(try again.json["items"]?.array?.first)
+            #expect(item["code"]?.string == "purchase_erased", "\(again.text)")
+        }
+        try proveAll()
+    }
+
+    @Test("Evidence that names the person's purchase beside another's goes down to its digest")
+    func shared() throws {
+        let own = Sale("20", "level2", .nonConsumable, at: front.daysAgo(2))
+        let others = Sale("21", "season", .nonRenewing, at: front.daysAgo(2))
+        #expect(front.submit(own).status == 200)
+        let receipt = front.store.receipt([own, others], at: front.daysAgo(1))
+        let reply = front.submit(["receipt": .string(receipt)], for: "u2")
+        #expect(reply.outcomes == ["held_by_another", "recorded"], "\(reply.text)")
+        #expect(erase(intent: try intent()).status == 200)
+        #expect(
+            try front.service.database.number(
+                "select count(*) from deed.evidence where content is not null") == 0)
+        #expect(try front.isActive("season", for: "u2") == true, "\(reply.text)")
+        try proveAll()
+    }
+
     @Test("A stale intent, another's and one that was made up are refused, and nothing is done")
     func stale() throws {
         give()

@@ -137,4 +137,20 @@ struct ErasureTests {
         #expect(state.forgotten == [mark, mark])
         #expect(PurchaseMark(mark.text) == mark && PurchaseMark("x") == nil)
     }
+
+    @Test(
+        "A repeated erasure forgets what its list names, and nothing that the customer has beside")
+    func repeated() throws {
+        let mark = PurchaseMark(
+            PurchaseID(store: .apple, original: id("9")), in: production, digest: Self.digest)
+        for state in [bought, CustomerState()] {
+            let life = ErasedLife(production, state, lost: [mark])
+            let decision = try wish([life]).decide(situation(state))
+            guard case .customerErased(let erased) = decision.parts.last?.events.first else {
+                Issue.record("\(decision.parts)")
+                continue
+            }
+            #expect(erased.forgotten == [mark])
+        }
+    }
 }

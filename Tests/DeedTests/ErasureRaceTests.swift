@@ -51,6 +51,13 @@ extension ProgramTests {
             let end: Void? = running.wait(milliseconds: 120_000) { $0 == 0 ? () : nil }
             try #require(end != nil, "clients hang")
             for client in clients { #expect(client.record.findings == []) }
+            // Each sale is evidence of its own, whoever hands it in, in whatever life.
+            let twice = """
+                select count(*) from (
+                    select evidence from deed.events where type = 'balance.credited'
+                    group by evidence having count(*) > 1) as sale
+                """
+            #expect(try scratch.number(twice) == 0)
             try expectEmptied(scratch)
             try verify(clients.map(\.record), key, services.steady)
             try installation.expectWholeLog()

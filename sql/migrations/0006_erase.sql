@@ -36,6 +36,8 @@ create table deed.emptying (
 
 create index events_erasures on deed.events (customer, project, environment, version)
     where type = 'customer.erased';
+create index events_erasures_in_order on deed.events (project, recorded_at, shard, seq)
+    where type = 'customer.erased';
 create index intake_of_customer on deed.intake (customer, project) where customer is not null;
 -- By hash, so that it is never mistaken for the way to what waits.
 create index intake_evidence on deed.intake using hash (digest);
@@ -92,6 +94,9 @@ begin
             select s.head from deed.shards as s where s.shard = of_shard order by s.head desc limit 1
         );
     if erasure is null then
+        delete from deed.emptying as m
+        where m.shard = of_shard and m.customer = of_customer and m.project = of_project
+            and m.environment = of_environment;
         return null;
     end if;
     select max(page.version), array_agg(page.seq) filter (where page.is_full),
@@ -118,6 +123,14 @@ begin
     delete from deed.intake as i
     where i.digest = any (proofs) and i.project = of_project and i.state <> 'waiting';
     if reached is null then
+        -- What was asked or sent before the commit may have come to its end after it.
+        delete from deed.history_questions as h
+        where h.customer = of_customer and h.project = of_project and h.environment = of_environment
+            and not exists (
+                select from deed.holders as o where o.customer = of_customer and o.project = of_project
+                    and o.environment = of_environment and o.original = h.original
+            );
+        delete from deed.webhook_attempts as a where a.project = of_project and a.customer = of_customer;
         update deed.quarantined_events as q set payload = ''
         where q.customer = of_customer and q.project = of_project and q.environment = of_environment
             and q.recorded_at <= (

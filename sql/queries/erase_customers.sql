@@ -18,9 +18,6 @@ with gone as (
 ), queued as (
     delete from {schema}.intake as i using gone as g
     where (i.customer, i.project, i.environment) = (g.customer, g.project, g.environment)
-), attempts as (
-    delete from {schema}.webhook_attempts as a using gone as g
-    where a.project = g.project and a.customer = g.customer
 ), named as (
     update {schema}.evidence_names as n set erased_of = b.customer from bought as b
     where (n.original, n.project, n.environment, n.store)

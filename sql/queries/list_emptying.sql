@@ -1,2 +1,3 @@
 -- 1 how many
-select project, environment, customer from {schema}.emptying limit $1::bigint
+-- By chance, so that some that fail do not stand before all others.
+select project, environment, customer from {schema}.emptying order by random() limit $1::bigint

@@ -1,13 +1,13 @@
--- 1 project, 2 customer or null, 3 recorded_at, 4 shard and 5 seq after which, 6 how many
+-- 1 project, 2 recorded_at, 3 shard and 4 seq after which, 5 how many
 select e.shard, e.seq, e.project, e.environment, e.customer, e.version, e.type, e.payload,
     e.occurred_at, e.recorded_at, e.actor, e.cause, e.cause_digest, e.catalog_version,
     e.format
 from {schema}.events as e
 where e.type = 'customer.erased' and e.project = $1::text
-    and ($2::text is null or e.customer = $2::text) and not starts_with(e.customer, '$unclaimed/')
-    and (e.recorded_at, e.shard, e.seq) > ($3::bigint, $4::smallint, $5::bigint)
+    and not starts_with(e.customer, '$unclaimed/')
+    and (e.recorded_at, e.shard, e.seq) > ($2::bigint, $3::smallint, $4::bigint)
     and e.seq between 1 and (
         select s.head from {schema}.shards as s where s.shard = e.shard order by s.head desc limit 1
     )
 order by e.recorded_at, e.shard, e.seq
-limit $6::bigint
+limit $5::bigint

@@ -38,6 +38,8 @@ package struct CustomerState: Hashable, Sendable {
     package var isErased: Bool { content.value.erasedAt == version }
     /// The version of the last erasure.
     package var erasedAt: Int64? { content.value.erasedAt }
+    /// When the last erasure was recorded.
+    package var erasedOn: Instant? { content.value.erasedOn }
     /// Purchases that never have a holder again.
     package var forgotten: [PurchaseMark] { content.value.forgotten }
     /// Whether events are emptied although no erasure follows them, as far as the events are known.
@@ -70,6 +72,7 @@ package struct CustomerState: Hashable, Sendable {
                 }
             case .grantRevoked(let revoked):
                 $0.changeGrant(revoked.grant) { $0.revokedBy = recorded.actor }
+            case .customerErased: $0.erasedOn = recorded.recordedAt
             default: break
             }
             $0.lastRecord = LastRecord(
@@ -127,6 +130,7 @@ private struct CustomerContent: Hashable, Sendable {
     var endedAccess: [EntitlementID: EndedAccess] = [:]
     var lastRecord: LastRecord?
     var erasedAt: Int64?
+    var erasedOn: Instant?
     var forgotten: [PurchaseMark] = []
     var lacksErasure = false
 

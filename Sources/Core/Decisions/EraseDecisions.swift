@@ -2,6 +2,8 @@
 package struct ErasureIntent: Hashable, Sendable {
     /// How long it is good, in milliseconds.
     package static let lifetime: Int64 = 15 * 60_000
+    /// By how much the clock that gave it may be ahead of the one that takes it.
+    private static let apart: Int64 = 60_000
     private static let prefix = "er_"
 
     package let text: String
@@ -27,7 +29,7 @@ package struct ErasureIntent: Hashable, Sendable {
     ) throws(Refusal) {
         let parts = text.dropFirst(prefix.count).split(separator: "_")
         guard text.hasPrefix(prefix), parts.count == 2, let end = Int64(parts[0]),
-            now.milliseconds < end, end <= now.milliseconds + lifetime,
+            now.milliseconds < end, end <= now.milliseconds + lifetime + apart,
             ErasureIntent(lives, until: Instant(milliseconds: end), digest: digest).text == text
         else { throw .intentStale }
     }
@@ -37,17 +39,30 @@ package struct ErasureIntent: Hashable, Sendable {
 package struct ErasedLife: Sendable {
     package let stream: Stream
     package let state: CustomerState
-    /// What an erasure that the log has lost forgot here.
-    package let lost: [PurchaseMark]
+    /// What an erasure that the log has lost forgot here, if that is repeated.
+    package let lost: [PurchaseMark]?
 
-    package init(_ stream: Stream, _ state: CustomerState, lost: [PurchaseMark] = []) {
+    package init(_ stream: Stream, _ state: CustomerState, lost: [PurchaseMark]? = nil) {
         self.stream = stream
         self.state = state
-        self.lost = lost.filter { !state.forgotten.contains($0) }
+        self.lost = lost.map { $0.filter { !state.forgotten.contains($0) } }
     }
 
     /// Whether there is anything to erase.
-    package var isLeft: Bool { state.version > 0 && !state.isErased || !lost.isEmpty }
+    package var isLeft: Bool {
+        state.version > 0 && !state.isErased || !(lost ?? []).isEmpty
+    }
+
+    /// The purchases that never have a holder again. A purchase that gave coins, was refunded or is blocked is
+    /// among them also when the others are free: as a new one it would count once more.
+    fileprivate func forgotten(
+        _ treatment: PurchaseTreatment, digest: ([UInt8]) -> [UInt8]
+    ) -> [PurchaseMark] {
+        // What the customer had when it was erased is listed, and what moved on since the backup is another's.
+        if let lost { return lost.sorted() }
+        return state.purchases.filter { treatment == .forget || state.hasCounted($0) }
+            .map { PurchaseMark($0.id, in: stream, digest: digest) }.sorted()
+    }
 
     /// The purchases that may have waited for a customer: their keepers' streams tell of the person, too.
     package var keepers: [CustomerID] {
@@ -137,12 +152,31 @@ package struct EraseCustomer: Sendable {
         of life: ErasedLife, at now: Instant, by catalog: Catalog
     ) -> CustomerErased {
         let told = life.state.entitlements(at: now, catalog: catalog).all
-        let forgotten = treatment == .forget ? life.state.purchases.map(\.id) : []
-        let marks = forgotten.map { PurchaseMark($0, in: life.stream, digest: digest) } + life.lost
         return CustomerErased(
             reason: reason, ticket: ticket, treatment: treatment,
-            forgotten: Set(marks).sorted(),
+            forgotten: life.forgotten(treatment, digest: digest),
             ended: told.filter(\.isActive).map(\.id),
             dropped: told.filter { !$0.isActive }.map(\.id))
+    }
+}
+
+extension CustomerState {
+    fileprivate func hasCounted(_ purchase: Purchase) -> Bool {
+        balances.hasCredits(of: purchase.id) || purchase.block != nil
+            || purchase.evidence.contains { $0.effective.revocation != nil }
+    }
+}
+
+extension Command {
+    /// The same command, refused where its customer was erased since that instant.
+    package func unlessErased(since instant: Instant) -> Command {
+        var command = self
+        command.decide = { [decide, customer = stream.customer] situation throws(Refusal) in
+            if let erasedOn = situation.customer(customer).erasedOn, erasedOn >= instant {
+                throw .doneBeforeErasure
+            }
+            return try decide(situation)
+        }
+        return command
     }
 }

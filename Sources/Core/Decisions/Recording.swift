@@ -34,6 +34,10 @@ struct Recording {
     mutating func record(_ item: Submission.Item, at place: Int) {
         self.place = place
         decision.told[place] = item.groups.map(\.held.purchase)
+        if !item.groups.isEmpty, item.groups.allSatisfy({ isErased($0.held.purchase) }) {
+            refuseErased(item)
+            return
+        }
         let before = eventCount
         for group in item.groups {
             let unknown = newUnknownProduct(of: group)
@@ -113,9 +117,25 @@ struct Recording {
         return nil
     }
 
+    /// Whether it never has a holder again. After a restore it may have one that an erasure did not know.
+    private func isErased(_ purchase: PurchaseID) -> Bool {
+        situation.erased.contains(purchase) && holders[purchase] == nil
+    }
+
+    /// Nothing of evidence is kept that tells of erased purchases alone.
+    private mutating func refuseErased(_ item: Submission.Item) {
+        decision.unkept.insert(place)
+        for group in item.groups {
+            decision.items.append(
+                ItemOutcome(
+                    index: item.index, purchase: group.held.purchase,
+                    transaction: group.newest?.transaction, result: .refused(.purchaseErased)))
+        }
+    }
+
     private mutating func record(_ group: PurchaseFacts) -> ItemOutcome.Result {
         let purchase = group.held.purchase
-        if situation.erased.contains(purchase) {
+        if isErased(purchase) {
             decision.unkept.insert(place)
             return .refused(.purchaseErased)
         }

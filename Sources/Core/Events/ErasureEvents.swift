@@ -27,7 +27,8 @@ package struct CustomerErased: Hashable, Sendable {
 package enum PurchaseTreatment: String, Hashable, Sendable, CaseIterable {
     /// They never have a holder again.
     case forget
-    /// The next customer who proves them has them.
+    /// The next customer who proves them has them, apart from those that gave coins, were refunded or are
+    /// blocked.
     case free
 }
 

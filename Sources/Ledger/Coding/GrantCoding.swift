@@ -76,7 +76,7 @@ extension CustomerErased: PayloadCodable {
     init(_ payload: Payload) throws {
         self.init(
             reason: try payload.id("reason"), ticket: try payload.optionalID("ticket"),
-            treatment: try payload.word("purchases"),
+            treatment: try payload.optionalWord("purchases") ?? .free,
             forgotten: try payload.texts("forgotten").map { text in
                 guard let mark = PurchaseMark(text) else {
                     throw Payload.Misfit(name: "forgotten")

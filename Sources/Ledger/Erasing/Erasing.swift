@@ -12,11 +12,17 @@ extension Ledger {
     package func erasures(
         in project: ProjectID, of customer: CustomerID?, after last: RecordedEvent?, limit: Int
     ) throws(Fault) -> [RecordedEvent] {
-        let call = Statement.listErasures(
-            .text(project.text), .text(customer?.text),
+        let place: [Bind] = [
             .int8(last?.recordedAt.milliseconds ?? .min),
             .int2(last?.position.shard.number ?? -1), .int8(last?.position.sequence ?? 0),
-            .int8(Int64(limit)))
+            .int8(Int64(limit)),
+        ]
+        let call =
+            customer.map {
+                Call(
+                    statement: .listErasuresOf,
+                    binds: [.text(project.text), .text($0.text)] + place)
+            } ?? Call(statement: .listErasures, binds: [.text(project.text)] + place)
         return try list(call) { rows, row throws(LedgerError) in
             try EventRow(rows, row).recorded()
         }

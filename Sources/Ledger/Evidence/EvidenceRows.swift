@@ -7,10 +7,13 @@ import Synchronization
 /// Rows of `deed.evidence` and `deed.certificates`.
 struct EvidenceRows {
     private var kept: [KeptEvidence] = []
+    /// What each of all pieces tells of, of which the same may come twice.
+    private var told: [KeptEvidence] = []
     /// The certificates that may not be filed yet.
     private(set) var certificates: Set<KeptCertificate> = []
 
     init(_ evidence: [KeptEvidence], besides known: FiledCertificates) {
+        told = evidence.filter { !$0.told.isEmpty }
         var digests: Set<[UInt8]> = []
         for one in evidence where digests.insert(one.record.digest).inserted {
             kept.append(one)
@@ -23,11 +26,11 @@ struct EvidenceRows {
     var calls: [Call] {
         if kept.isEmpty { return [] }
         return (certificates.isEmpty ? [] : [certificatesCall]) + [evidenceCall]
-            + (kept.contains { !$0.told.isEmpty } ? [namesCall] : [])
+            + (told.isEmpty ? [] : [namesCall])
     }
 
     private var namesCall: Call {
-        let names = kept.flatMap { one in one.told.map { (one, $0) } }
+        let names = told.flatMap { one in one.told.map { (one, $0) } }
         return Statement.nameEvidence(
             .texts(names.map(\.0.stream.project.text)),
             .texts(names.map(\.0.stream.environment.rawValue)),

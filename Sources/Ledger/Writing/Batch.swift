@@ -273,7 +273,8 @@ extension Batch {
         where restsOn.contains(index)
             || record.isKeptAlways && !decision.unkept.contains(index)
         {
-            let told = restsOn.contains(index) ? [] : decision.told[index] ?? []
+            let found = decision.purchases(restingOn: index)
+            let told = (decision.told[index] ?? []).filter { !found.contains($0) }
             evidence.append(
                 KeptEvidence(record: record, stream: command.stream, at: now, told: told))
         }
@@ -380,6 +381,6 @@ struct KeptEvidence: Sendable {
     let record: EvidenceRecord
     let stream: Stream
     let at: Instant
-    /// The purchases that it tells of, if no event rests on it.
+    /// The purchases that it tells of without an event that rests on it.
     var told: [PurchaseID] = []
 }

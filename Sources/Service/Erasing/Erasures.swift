@@ -11,12 +11,12 @@ package struct ErasureRequest: Sendable {
     /// What a look gave; without one, whatever is there is erased.
     package let intent: String?
     /// What the same erasure forgot before a restore lost it.
-    package let lost: [PurchaseMark]
+    package let lost: [PurchaseMark]?
 
     package init(
         _ customer: CustomerID, in project: ProjectID, _ environment: Environment?,
         reason: AdminReason, treatment: PurchaseTreatment, intent: String?,
-        lost: [PurchaseMark] = []
+        lost: [PurchaseMark]? = nil
     ) {
         self.project = project
         self.customer = customer
@@ -159,9 +159,12 @@ package struct Erasures: Sendable {
             positions.append(snapshot.position)
             catalog = snapshot.project.catalog
         }
-        let isKnown: (ErasedLife) -> Bool = { $0.state.version > 0 }
-        let first: Int =
-            lives.firstIndex(where: \.isLeft) ?? lives.firstIndex(where: isKnown) ?? 0
+        // A repeated call finds itself again in the stream that was erased last.
+        let last = lives.indices.max {
+            let (one, other) = (lives[$0].state, lives[$1].state)
+            return (one.lastRecord?.at ?? .distantPast) < (other.lastRecord?.at ?? .distantPast)
+        }
+        let first: Int = lives.firstIndex(where: \.isLeft) ?? last ?? 0
         lives.swapAt(0, first)
         return (lives, catalog, positions[first])
     }

@@ -142,7 +142,8 @@ extension Submissions {
         let environment = proven.first?.environment ?? item.wish.heading.environment
         let stream = submission.stream(in: item.wish.project, environment)
         let command = Command(
-            submission, in: stream, on: proven.map(\.record), by: .intake, cause: cause)
+            submission, in: stream, on: proven.map(\.record), by: .intake, cause: cause
+        ).unlessErased(since: item.addedAt)
         return Wish(command) { outcome in
             notice(outcome, in: item.wish.project)
             return submission.outcomes(of: outcome).map(IntakeResult.init)

@@ -106,7 +106,8 @@ extension Invocation {
             treatment: treatment, intent: self["intent"])
     }
 
-    /// One after the other. A list that was cut short is erased from its beginning: what is done stays done.
+    /// One after the other. A list that was cut short is erased from its beginning: those who are erased already are
+    /// told, and those who came back since are erased again.
     fileprivate func eraseListed(in path: String) throws(CommandEnd) {
         let content = try readFile(path, limit: listLimit)
         let lines = content.split(whereSeparator: \.isNewline).filter { !$0.isEmpty }.map(
@@ -115,8 +116,7 @@ extension Invocation {
         for line in lines {
             requests.append(try erasure(of: try productionStream(of: line).customer))
         }
-        let key = "file:\(SHA256.digest(Array(content.utf8)).hex.prefix(32))"
-        let sender = Sender(actor: try self.sender().actor, idempotencyKey: key)
+        let sender = try self.sender()
         try withUseCases(in: try project()) { useCases throws(CommandEnd) in
             var course = ErasureCourse(
                 useCases.erasures, useCases, isToDo: has("yes"), isJSON: isJSON)
