@@ -84,7 +84,8 @@ struct ErasureTests {
         _ = try wish(lives, intent: good).decide(situation(bought))
         let others = [ErasedLife(production.inSandbox, bought)]
         let stale = [
-            intent(lives, until: at(10)), intent(lives, until: at(10, ErasureIntent.lifetime + 1)),
+            intent(lives, until: at(10)),
+            intent(lives, until: at(10, ErasureIntent.lifetime + 60_001)),
             intent(others, until: at(10, 1000)), good + "0", "er_", "",
         ]
         for intent in stale {
