@@ -218,7 +218,7 @@ package enum Refusal: Error, Hashable, Sendable {
             "This was sent before the customer was erased, and counts no more; to begin a new life for the customer, "
                 + "send it again with a new key."
         case .purchaseErased:
-            "The holder of this purchase was erased together with it; it has no holder ever again."
+            "This purchase was erased together with its holder, and never has a holder again."
         case .nameUnknown(let name, let nearest):
             "The catalog has no \(name.noun) \"\(name.text)\""
                 + (nearest.map { "; the nearest name is \"\($0)\". " } ?? ". ")

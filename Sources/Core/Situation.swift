@@ -12,7 +12,7 @@ package struct Situation: Sendable {
     package let waiting: [String: [PurchaseID]]
     /// The credits that wait for a product of the catalog, if the command needs to know them.
     package let waitingCredits: [WaitingCredit]
-    /// The purchases of the command that have no holder ever again.
+    /// The purchases of the command that never have a holder again.
     package let erased: Set<PurchaseID>
     /// The states of those of the other environment that the command names.
     private let elsewhere: [CustomerID: CustomerState]

@@ -22,36 +22,18 @@ extension ProgramTests {
             let scratch = try ScratchDatabase()
             let installation = try Installation(scratch)
             let folder = try EvidenceFolder()
-            try installation.sell(in: folder)
+            let services = try installation.pairThatSells(in: folder)
             let key = try installation.makeKey()
-            let services = try ServicePair {
-                try installation.serve("--extra-roots", "\(folder.path)/roots")
-            }
-            let isOver = Mutex(false)
             var seeds = seededGenerator("customers erased while everything goes on")
             let shared = SharedSales()
             let clients = (0..<ErasureRace.clients).map { index in
                 ErasingClient(
                     index, seed: seeds.next(), customers: ErasureRace.customers, services, shared)
             }
-            let running = Monitor(ErasureRace.clients)
-            for client in clients {
-                startThread("erasing") {
-                    client.run(key: key) { isOver.withLock { $0 } }
-                    running.change { $0 -= 1 }
-                }
+            try services.serve(clients, key: key, killing: ErasureRace.kills, each: 8) {
+                clients.reduce(0) { $0 + $1.record.erasures.count }
             }
-            let count = { clients.reduce(0) { $0 + $1.record.erasures.count } }
-            for _ in 0..<ErasureRace.kills {
-                let before = count()
-                #expect(eventually(within: 120_000) { count() >= before + 8 })
-                try services.killOne()
-            }
-            isOver.withLock { $0 = true }
-            let end: Void? = running.wait(milliseconds: 120_000) { $0 == 0 ? () : nil }
-            try #require(end != nil, "clients hang")
-            for client in clients { #expect(client.record.findings == []) }
-            // Each sale is evidence of its own, whoever hands it in, in whatever life.
+            // Each sale is one piece of evidence, which several customers may hand in.
             let twice = """
                 select count(*) from (
                     select evidence from deed.events where type = 'balance.credited'
@@ -195,7 +177,7 @@ private struct ErasingRecord: Sendable {
 }
 
 /// Does at random what customers, back ends and support do, and erases.
-private final class ErasingClient: Sendable {
+private final class ErasingClient: RandomClient {
     private static let explained: Set<String> = [
         "intent_stale", "customer_unknown", "already_erased", "customer_changed_meanwhile",
         "insufficient_balance", "purchase_unknown", "bound_by_balance", "already_held",
@@ -219,6 +201,7 @@ private final class ErasingClient: Sendable {
     }
 
     var record: ErasingRecord { state.withLock { $0 } }
+    var findings: [String] { record.findings }
 
     func run(key: String, until isOver: () -> Bool) {
         do {

@@ -21,35 +21,16 @@ extension ProgramTests {
         func race() throws {
             let installation = try Installation(ScratchDatabase())
             let folder = try EvidenceFolder()
-            try installation.sell(in: folder)
+            let services = try installation.pairThatSells(in: folder)
             let key = try installation.makeKey()
-            let services = try ServicePair {
-                try installation.serve("--extra-roots", "\(folder.path)/roots")
-            }
-            let isOver = Mutex(false)
             var seeds = seededGenerator("support and customers at once")
             let clients = (0..<HandsRace.clients).map { index in
                 HandsClient(
-                    index, seed: seeds.next(), customers: HandsRace.customers,
-                    services: services, isOver: { isOver.withLock { $0 } })
+                    index, seed: seeds.next(), customers: HandsRace.customers, services: services)
             }
-            let running = Monitor(HandsRace.clients)
-            for client in clients {
-                startThread("hands") {
-                    client.run(key: key)
-                    running.change { $0 -= 1 }
-                }
+            try services.serve(clients, key: key, killing: HandsRace.kills, each: 40) {
+                clients.reduce(0) { $0 + $1.done.count }
             }
-            let done = { clients.reduce(0) { $0 + $1.done.count } }
-            for _ in 0..<HandsRace.kills {
-                let before = done()
-                #expect(eventually(within: 60_000) { done() >= before + 40 })
-                try services.killOne()
-            }
-            isOver.withLock { $0 = true }
-            let end: Void? = running.wait(milliseconds: 120_000) { $0 == 0 ? () : nil }
-            try #require(end != nil, "clients hang")
-            for client in clients { #expect(client.findings == []) }
             try verify(clients, key, services.steady)
             try installation.expectWholeLog()
             let audit = try installation.run("audit", "--projections")
@@ -131,7 +112,7 @@ private struct HandsDeed: Sendable {
 }
 
 /// Does at random what support and back ends do, for customers whom it shares with other clients.
-private final class HandsClient: Sendable {
+private final class HandsClient: RandomClient {
     private struct State {
         var random: SeededGenerator
         var number = 0
@@ -145,19 +126,16 @@ private final class HandsClient: Sendable {
     private let index: Int
     private let customers: Int
     private let services: ServicePair
-    private let isOver: @Sendable () -> Bool
     private let state: Mutex<State>
     /// Told while the client runs.
     private let count = Mutex<[HandsDeed]>([])
 
     init(
-        _ index: Int, seed: UInt64, customers: Int, services: ServicePair,
-        isOver: @escaping @Sendable () -> Bool
+        _ index: Int, seed: UInt64, customers: Int, services: ServicePair
     ) {
         self.index = index
         self.customers = customers
         self.services = services
-        self.isOver = isOver
         state = Mutex(State(random: SeededGenerator(seed: seed)))
     }
 
@@ -165,7 +143,7 @@ private final class HandsClient: Sendable {
     var findings: [String] { state.withLock { $0.findings } }
     var lost: Int { state.withLock { $0.lost } }
 
-    func run(key: String) {
+    func run(key: String, until isOver: () -> Bool) {
         state.withLock { state in
             do {
                 var client = try APIClient(key: key)

@@ -4,16 +4,23 @@ import TestSupport
 import Testing
 import Threading
 
+/// Acts at random until it is over.
+protocol RandomClient: Sendable {
+    /// What no deed of another client explains.
+    var findings: [String] { get }
+    func run(key: String, until isOver: () -> Bool)
+}
+
 /// Two services over one database, of which one is killed again and again.
 final class ServicePair: Sendable {
     let steady: RunningService
     private let mortal: Mutex<RunningService>
-    private let serve: @Sendable () throws -> RunningService
+    private let start: @Sendable () throws -> RunningService
 
-    init(_ serve: @escaping @Sendable () throws -> RunningService) throws {
-        self.serve = serve
-        steady = try serve()
-        mortal = Mutex(try serve())
+    init(_ start: @escaping @Sendable () throws -> RunningService) throws {
+        self.start = start
+        steady = try start()
+        mortal = Mutex(try start())
     }
 
     var urls: [String] { [steady.url, mortal.withLock { $0.url }] }
@@ -23,7 +30,7 @@ final class ServicePair: Sendable {
         let old = mortal.withLock { $0 }
         old.process.signal(SIGKILL)
         #expect(old.process.wait(milliseconds: 10_000) == 128 + SIGKILL)
-        let new = try serve()
+        let new = try start()
         mortal.withLock { $0 = new }
     }
 
@@ -41,5 +48,39 @@ final class ServicePair: Sendable {
             pause(milliseconds: 10)
         }
         return nil
+    }
+
+    /// Lets all clients act, and kills a service that number of times, each time after that much more was done.
+    func serve(
+        _ clients: [some RandomClient], key: String, killing kills: Int, each step: Int,
+        done: () -> Int
+    ) throws {
+        let isOver = Mutex(false)
+        let running = Monitor(clients.count)
+        for client in clients {
+            startThread("client") {
+                client.run(key: key) { isOver.withLock { $0 } }
+                running.change { $0 -= 1 }
+            }
+        }
+        for _ in 0..<kills {
+            let before = done()
+            #expect(eventually(within: 120_000) { done() >= before + step })
+            try killOne()
+        }
+        isOver.withLock { $0 = true }
+        let end: Void? = running.wait(milliseconds: 120_000) { $0 == 0 ? () : nil }
+        try #require(end != nil, "clients hang")
+        for client in clients { #expect(client.findings == []) }
+    }
+}
+
+extension Installation {
+    /// Two services that sell, and believe what the tests' stores sign.
+    func pairThatSells(in folder: EvidenceFolder) throws -> ServicePair {
+        try sell(in: folder)
+        return try ServicePair { [self] in
+            try serve("--extra-roots", "\(folder.path)/roots")
+        }
     }
 }

@@ -1,5 +1,5 @@
 /// How much is kept of a customer beside the headers of events, by kind, in the order in which people read it.
-package struct KeptCounts: Hashable, Sendable {
+package struct KeptCounts: Sendable {
     package let all: [(kind: String, count: Int64)]
 
     package init(_ all: [(kind: String, count: Int64)]) { self.all = all }
@@ -7,15 +7,4 @@ package struct KeptCounts: Hashable, Sendable {
     package var isNothing: Bool { all.allSatisfy { $0.count == 0 } }
 
     package subscript(kind: String) -> Int64 { all.first { $0.kind == kind }?.count ?? 0 }
-
-    package static func == (one: KeptCounts, other: KeptCounts) -> Bool {
-        one.all.elementsEqual(other.all) { $0 == $1 }
-    }
-
-    package func hash(into hasher: inout Hasher) {
-        for (kind, count) in all {
-            hasher.combine(kind)
-            hasher.combine(count)
-        }
-    }
 }

@@ -88,7 +88,7 @@ package struct EraseCustomer: Sendable {
     package let treatment: PurchaseTreatment
     /// As they were looked at; the first one's stream is the command's own.
     package let lives: [ErasedLife]
-    /// What an earlier look gave; without one, whatever is there is erased.
+    /// What an earlier look gave; without one, the customer is erased as it is now.
     package let intent: String?
     /// SHA-256.
     package let digest: @Sendable ([UInt8]) -> [UInt8]

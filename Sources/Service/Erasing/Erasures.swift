@@ -8,7 +8,7 @@ package struct ErasureRequest: Sendable {
     package let environments: [Environment]
     package let reason: AdminReason
     package let treatment: PurchaseTreatment
-    /// What a look gave; without one, whatever is there is erased.
+    /// What a look gave; without one, the customer is erased as it is now.
     package let intent: String?
     /// What the same erasure forgot before a restore lost it.
     package let lost: [PurchaseMark]?

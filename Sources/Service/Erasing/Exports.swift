@@ -11,14 +11,6 @@ package struct Exports: Sendable {
     package let text: EvidenceText
     package let now: @Sendable () -> Instant
 
-    /// One piece after another.
-    package enum Piece: Sendable {
-        case answer(CustomerAnswer, tokens: [AccountToken])
-        case event(LogEntry)
-        case evidence(ExportedEvidence)
-        case queued(TakenIntake)
-    }
-
     /// Throws unless a customer of that name is known in one of the environments.
     package func requireKnown(
         _ customer: CustomerID, in project: ProjectID
@@ -30,29 +22,38 @@ package struct Exports: Sendable {
         throw .refused(.customerUnknown(customer))
     }
 
-    /// Passes on all pieces about one environment, in the order of the kinds.
-    package func read(
-        _ stream: Stream, _ take: (Piece) throws(CommandError) -> Void
+    /// What reads answer now.
+    package func answer(_ stream: Stream) throws(CommandError) -> CustomerAnswer {
+        try obtain(customers.customer(stream, at: nil, known: nil))
+    }
+
+    package func events(
+        _ stream: Stream, _ take: (LogEntry) throws(CommandError) -> Void
     ) throws(CommandError) {
-        let answer = try obtain(customers.customer(stream, at: nil, known: nil))
-        let state = answer.view.customer
-        try take(.answer(answer, tokens: state.tokens))
         var version: Int64 = 0
         while true {
             let page = try obtain(
                 customers.ledger.events(of: stream, after: version, limit: Exports.eventPage))
-            for entry in page { try take(.event(entry)) }
-            guard let last = page.last else { break }
+            for entry in page { try take(entry) }
+            guard let last = page.last else { return }
             version = last.recorded.version
         }
+    }
+
+    package func evidence(
+        _ stream: Stream, _ take: (ExportedEvidence) throws(CommandError) -> Void
+    ) throws(CommandError) {
         let digests = try obtain(log.evidence(of: stream))
         for start in stride(from: 0, to: digests.count, by: Exports.evidencePage) {
             let page = digests[start..<min(start + Exports.evidencePage, digests.count)]
             for filed in try obtain(log.filed(Array(page))) {
-                try take(.evidence(ExportedEvidence(filed, text)))
+                try take(ExportedEvidence(filed, text))
             }
         }
-        for taken in try obtain(log.queued(of: stream)) { try take(.queued(taken)) }
+    }
+
+    package func queued(_ stream: Stream) throws(CommandError) -> [TakenIntake] {
+        try obtain(log.queued(of: stream))
     }
 }
 

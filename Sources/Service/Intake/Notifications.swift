@@ -4,7 +4,7 @@ package import Core
 package enum NotificationAnswer: Hashable, Sendable {
     /// It is stored, and so are its facts if any are new.
     case kept(NotificationHead, Environment, isNew: Bool)
-    /// It tells of purchases alone that have no holder ever again, and is not stored.
+    /// It tells only of purchases that never have a holder again, and is not stored.
     case erased(NotificationHead, Environment)
     /// It is proven, and will count when our clock has reached the store's time.
     case queued(IntakeID)

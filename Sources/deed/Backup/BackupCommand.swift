@@ -37,20 +37,19 @@ private let backupCommand = CommandSpec(
     let kept = try keep.map { count throws(CommandEnd) in
         try place.keep(count, of: backup.manifest.marks, keys)
     }
+    let others = kept?.others ?? 0
     invocation.note(done: "backup", says: ["folder": .string(backup.folder)])
     invocation.show(
         [
             "folder": .string(backup.folder), "events": .integer(backup.manifest.events),
             "bytes": .integer(backup.manifest.bytes), "removed": .integer(kept?.removed ?? 0),
-            "others": .integer(kept?.others ?? 0),
+            "others": .integer(others),
         ],
         text: "\(backup.folder) holds the log up to its \(backup.manifest.events) events "
             + "(\(bytesText(backup.manifest.bytes))).\n"
-            + (kept.map(\.others).flatMap { others in
-                others > 0
-                    ? "\(others) other backups there are unreadable or of another log, and were left alone.\n"
-                    : nil
-            } ?? "")
+            + (others == 0
+                ? ""
+                : "\(others) other backups there are unreadable or of another log, and were left alone.\n")
             + "The installation's key is not in it: keep \(invocation.secretKeyFile.path) elsewhere.\n"
             + "Try it with: deed backup check \(shellWord(backup.folder))")
 }

@@ -16,7 +16,10 @@ private let eraseCommand = CommandSpec(
     positionals: [customerPositional],
     options: [
         .value("customer", "ID", "the customer's id, as a flag"),
-        .value("purchases", "WORD", "forget: no holder ever again; free: who proves them next"),
+        .value(
+            "purchases", "WORD",
+            "forget: they never have a holder again; free: the next customer who proves them has them"
+        ),
         .value("reason", "TEXT", "why; it is kept with the event"),
         .value("ticket", "ID", "the support case; it is kept, too"),
         .value("intent", "INTENT", "what the call without it has printed"),
@@ -106,8 +109,8 @@ extension Invocation {
             treatment: treatment, intent: self["intent"])
     }
 
-    /// One after the other. A list that was cut short is erased from its beginning: those who are erased already are
-    /// told, and those who came back since are erased again.
+    /// One after the other. A list that was cut short is erased from its beginning: a customer who is erased
+    /// already is skipped, and one who came back since is erased again.
     fileprivate func eraseListed(in path: String) throws(CommandEnd) {
         let content = try readFile(path, limit: listLimit)
         let lines = content.split(whereSeparator: \.isNewline).filter { !$0.isEmpty }.map(
@@ -119,7 +122,7 @@ extension Invocation {
         let sender = try self.sender()
         try withUseCases(in: try project()) { useCases throws(CommandEnd) in
             var course = ErasureCourse(
-                useCases.erasures, useCases, isToDo: has("yes"), isJSON: isJSON)
+                useCases.erasures, useCases, isDryRun: !has("yes"), isJSON: isJSON)
             for request in requests { try course.erase(request, by: sender) }
             try course.end()
         }
@@ -140,7 +143,7 @@ extension Invocation {
         let actor = try sender().actor
         try withUseCases { useCases throws(CommandEnd) in
             var course = ErasureCourse(
-                useCases.erasures, useCases, isToDo: has("yes"), isJSON: isJSON)
+                useCases.erasures, useCases, isDryRun: !has("yes"), isJSON: isJSON)
             for one in listed {
                 let known = try ask(
                     useCases.erasures.all(in: one.request.project, of: one.request.customer))

@@ -8,28 +8,28 @@ import Service
 struct ErasureCourse {
     private let erasures: Erasures
     private let useCases: UseCases
-    private let isToDo: Bool
+    private let isDryRun: Bool
     private let isJSON: Bool
     private var refused = 0
     private var count = 0
 
-    init(_ erasures: Erasures, _ useCases: UseCases, isToDo: Bool, isJSON: Bool) {
+    init(_ erasures: Erasures, _ useCases: UseCases, isDryRun: Bool, isJSON: Bool) {
         self.erasures = erasures
         self.useCases = useCases
-        self.isToDo = isToDo
+        self.isDryRun = isDryRun
         self.isJSON = isJSON
     }
 
-    /// A customer who is unknown or erased already is told, and the next one has its turn.
+    /// Prints a line for each customer, and goes on behind one that is unknown or erased already.
     mutating func erase(_ request: ErasureRequest, by sender: Sender) throws(CommandEnd) {
         do throws(CommandError) {
-            if isToDo {
-                _ = try useCases.ledger.perform(erasures.erasing(request, by: sender))
-                tell(request, "erased")
-            } else {
+            if isDryRun {
                 let look = try erasures.look(request)
                 let events = look.sides.reduce(0) { $0 + $1.kept["events"] }
                 tell(request, "would be erased: \(events) events")
+            } else {
+                _ = try useCases.ledger.perform(erasures.erasing(request, by: sender))
+                tell(request, "erased")
             }
         } catch {
             switch error {
@@ -50,7 +50,7 @@ struct ErasureCourse {
     }
 
     func end() throws(CommandEnd) {
-        if !isToDo, !isJSON { printText("Nothing was done; do it with: --yes") }
+        if isDryRun, !isJSON { printText("Nothing was done; do it with: --yes") }
         if refused == 0 { return }
         throw .refused(
             code: "some_refused",
