@@ -98,7 +98,7 @@ extension ErasureLook {
         let lines = sides.flatMap(\.lines)
         return
             (["Nothing was done. The erasure of \(customer) would take away:"] + lines + [
-                "It cannot be undone. Do it within 15 minutes with: --intent \(intent.text)"
+                "It cannot be undone. To do it, repeat the command within 15 minutes with: --intent \(intent.text)"
             ]).joined(separator: "\n")
     }
 }
