@@ -172,8 +172,22 @@ extension ProgramTests {
                 ["customer", "erase", "u1", "--intent", intent] + how)
             let erasures = "select count(*) from deed.events where type = 'customer.erased'"
             #expect(eventually(within: 60_000) { (try? database.number(erasures)) == 1 })
+            let sessions = """
+                from pg_stat_activity
+                where wait_event_type = 'Lock' and datname = current_database()
+                """
+            #expect(
+                eventually(within: 60_000) {
+                    (try? database.number("select count(*) \(sessions)")) == 1
+                })
             process.signal(SIGKILL)
             _ = process.wait(milliseconds: 60_000)
+            // Its session would empty them yet, once it has the lock.
+            try database.run("select pg_terminate_backend(pid) \(sessions)")
+            #expect(
+                eventually(within: 60_000) {
+                    (try? database.number("select count(*) \(sessions)")) == 0
+                })
             try holder.run(Script(embedded: Array("rollback".utf8)))
             #expect(try full(database) == 1)
             #expect(try database.number("select count(*) from deed.purchases") == 0)
