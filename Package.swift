@@ -84,7 +84,8 @@ let package = Package(
         .target(name: "Answers", dependencies: ["Core", "Following"], swiftSettings: safe),
         .target(
             name: "Feed", dependencies: ["Core", "Following", "Threading"], swiftSettings: safe),
-        .target(name: "Service", dependencies: ["Auditing", "Core"], swiftSettings: safe),
+        .target(
+            name: "Service", dependencies: ["Auditing", "Core", "Threading"], swiftSettings: safe),
         .target(
             name: "API",
             dependencies: [
@@ -93,13 +94,25 @@ let package = Package(
             ],
             swiftSettings: safe),
         .target(
+            name: "Console",
+            dependencies: ["API", "Core", "HTTPServer", "JSON", "Service"],
+            resources: [.embedInCode("style.css"), .embedInCode("script.js")],
+            swiftSettings: safe),
+        .target(
             name: "Outbound", dependencies: ["CCurl", "Threading"], swiftSettings: common),
         .target(
-            name: "StoreAccess", dependencies: ["Core", "Crypto", "JSON", "Outbound"],
+            name: "StoreAccess",
+            dependencies: ["Core", "Crypto", "JSON", "Outbound", "Threading"],
             swiftSettings: safe),
         .target(
             name: "AppStore",
             dependencies: ["Core", "Crypto", "Evidence", "JSON", "Outbound", "StoreAccess"],
+            swiftSettings: safe),
+        .target(
+            name: "PlayStore",
+            dependencies: [
+                "Core", "Crypto", "Evidence", "JSON", "Outbound", "StoreAccess", "Threading",
+            ],
             swiftSettings: safe),
         .target(
             name: "Delivery",
@@ -118,10 +131,10 @@ let package = Package(
         .target(
             name: "Assembly",
             dependencies: [
-                "API", "Answers", "AppStore", "Core", "Crypto", "Delivery", "Evidence", "Feed",
-                "Following", "HTTPServer", "JSON", "Jobs", "Ledger", "Outbound", "Postgres",
-                "PrivatePostgres",
-                "Service", "StoreAccess", "Telemetry", "Threading",
+                "API", "Answers", "AppStore", "Console", "Core", "Crypto", "Delivery", "Evidence",
+                "Feed", "Following", "HTTPServer", "JSON", "Jobs", "Ledger", "Outbound",
+                "PlayStore",
+                "Postgres", "PrivatePostgres", "Service", "StoreAccess", "Telemetry", "Threading",
             ],
             swiftSettings: common),
         .executableTarget(
@@ -170,8 +183,8 @@ let package = Package(
         .testTarget(
             name: "EvidenceTests",
             dependencies: [
-                "Core", "Crypto", "Evidence", "Histories", "JSON", "Minting", "Telemetry",
-                "Threading",
+                "Auditing", "Core", "Crypto", "Evidence", "Histories", "JSON", "Minting",
+                "Telemetry", "Threading",
             ],
             swiftSettings: common),
         .testTarget(
@@ -192,7 +205,7 @@ let package = Package(
         .testTarget(
             name: "LedgerTests",
             dependencies: [
-                "Assembly", "Auditing", "Core", "Following", "Histories", "JSON", "Ledger",
+                "API", "Assembly", "Auditing", "Core", "Following", "Histories", "JSON", "Ledger",
                 "Postgres", "SQL", "Service", "Telemetry", "TestSupport",
             ],
             swiftSettings: common),
@@ -203,6 +216,13 @@ let package = Package(
                 "HTTPServer", "Histories", "JSON", "Ledger", "Minting",
                 "OpenAPI", "Outbound", "Postgres", "SQL", "Service", "Telemetry", "TestSupport",
                 "Threading",
+            ],
+            swiftSettings: common),
+        .testTarget(
+            name: "ConsoleTests",
+            dependencies: [
+                "API", "Console", "Core", "HTTPServer", "Histories", "JSON", "Minting", "Outbound",
+                "Service", "Telemetry", "TestSupport",
             ],
             swiftSettings: common),
         .testTarget(
@@ -256,7 +276,7 @@ let package = Package(
                 "Histories", "JSON", "Minting", "Outbound", "Practice", "StoreAccess", "Telemetry",
                 "TestSupport", "Threading",
             ],
-            exclude: ["apple_library.py"], swiftSettings: common),
+            exclude: ["apple_library.py", "google_library.py"], swiftSettings: common),
         .testTarget(
             name: "HTTPServerTests",
             dependencies: [
@@ -273,10 +293,19 @@ let package = Package(
             ],
             swiftSettings: common),
         .testTarget(
+            name: "PlayStoreTests",
+            dependencies: [
+                "API", "Core", "Evidence", "HTTPServer", "Histories", "JSON", "Ledger", "Minting",
+                "Outbound", "PlayStore", "Practice", "Service", "StoreAccess", "Telemetry",
+                "TestSupport",
+                "Threading",
+            ],
+            swiftSettings: common),
+        .testTarget(
             name: "DeliveryTests",
             dependencies: [
-                "Core", "Delivery", "Feed", "HTTPServer", "JSON", "Outbound", "Telemetry",
-                "TestSupport", "Threading",
+                "Core", "Crypto", "Delivery", "Feed", "HTTPServer", "JSON", "Outbound",
+                "Telemetry", "TestSupport", "Threading",
             ],
             swiftSettings: common),
         .testTarget(

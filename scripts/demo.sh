@@ -1,8 +1,10 @@
 # shellcheck shell=bash
-# Sourced by scripts/run --demo: Deed and the practice store together, with customers who live quickly.
-# Uses root, deed, practice, listen, base, pace, say and fail of that script.
+# Sourced by scripts/run --demo: Deed and the practice store together, with customers in fast motion.
+# Uses root, deed, practice, listen, base, console, pace, say and fail of that script.
 
-demo_customers=(ada ben cleo dan eve fay gus hana ivan mia noa oli)
+demo_customers=(ada ben cleo dan eve fay gus hana ivan mia noa oli pia raj)
+# Their apps sell in Google Play.
+demo_players=(pia raj)
 
 demo_stop() {
     trap - EXIT INT TERM HUP
@@ -14,7 +16,7 @@ demo_stop() {
     rm -rf "$demo"
 }
 
-# Waits until a line of a file tells that something serves: demo_await FILE PATTERN PROCESS NAME
+# Waits until a line of a file says that a program serves: demo_await FILE PATTERN PROCESS NAME
 demo_await() {
     for attempt in $(seq 600); do
         if grep -q "$2" "$1"; then return; fi
@@ -25,17 +27,20 @@ demo_await() {
     fail "$4 is not ready after a minute; its log is above"
 }
 
-# What the demo lives by: its seasons last as long as three months do there.
+# The demo's catalog: a season lasts as long as three months do in the demo, and two products are sold in Google Play, too.
 demo_catalog() {
     local season=P3M
     case $pace in
     [1-9]*[smh]) season=PT$((3 * ${pace%?}))${pace: -1} ;;
     [1-9]*d) season=P$((3 * ${pace%?}))D ;;
     esac
-    sed "s/\"duration\": \"P3M\"/\"duration\": \"${season^^}\"/" "$root/docs/examples/backend/catalog.json"
+    local google='{"store": "google", "id": "pro", "kind": "auto_renewable", "entitlements": ["pro"]},
+    {"store": "google", "id": "level2", "kind": "non_consumable", "entitlements": ["level2"]},'
+    sed -e "s/\"duration\": \"P3M\"/\"duration\": \"${season^^}\"/" -e "s/\"products\": \[/&${google//$'\n'/}/" \
+        "$root/docs/examples/backend/catalog.json"
 }
 
-# Each customer with what Deed answers of each entitlement, "cleo pro may use (grace)", and who has coins.
+# Deed's answer about each entitlement of each customer, "cleo pro may use (grace)", and about coins.
 demo_answers() {
     local list
     list=$(printf '"%s",' "${demo_customers[@]}")
@@ -53,7 +58,7 @@ demo_answers() {
                     access = (substr(rest, 1, 4) == "true") ? "may use" : "may not use"
                     state = substr(rest, index(rest, "\"state\":\"") + 9); sub(/".*/, "", state)
                     end = ""
-                    # Each renewal moves it; null is for good.
+                    # Each renewal moves the end; null means no end.
                     if (access == "may use" && match(rest, /"until":("[^"]*"|null)/)) {
                         day = substr(rest, RSTART + 9, 10)
                         time = substr(rest, RSTART + 20, 8)
@@ -67,14 +72,14 @@ demo_answers() {
 }
 
 demo_start() {
-    # Not in the real data folder, which stays as it is.
+    # A temporary folder: the real data folder stays as it is.
     demo=$(mktemp -d "${TMPDIR:-/tmp}/deed-demo.XXXXXX")
     trap demo_stop EXIT
     trap 'say "stopping"; exit 0' INT TERM HUP
-    # Started by root, the database runs as another user.
+    # If root starts the demo, the database runs as another user.
     chmod 711 "$demo"
     export DEED_DATA_DIR=$demo/deed DEED_LISTEN=$listen
-    # Whatever else was set is for another Deed.
+    # Other settings belong to another Deed.
     local name
     for name in "${!DEED_@}"; do
         case $name in
@@ -85,7 +90,7 @@ demo_start() {
     "$practice" roots --data-dir "$demo/practice" >/dev/null
 
     say "starting Deed on $listen, and the practice store"
-    "$deed" serve --webhook-allow 127.0.0.1,::1 --extra-roots "$demo/practice/roots" 2>"$demo/serve.log" &
+    "$deed" serve ${console:+--console} --webhook-allow 127.0.0.1,::1 --extra-roots "$demo/practice/roots" 2>"$demo/serve.log" &
     server=$!
     demo_await "$demo/serve.log" '"event":"ready"' "$server" Deed
     "$practice" serve --data-dir "$demo/practice" --listen 127.0.0.1:0 --pace "$pace" --seed 1 \
@@ -93,17 +98,24 @@ demo_start() {
     store=$!
     demo_await "$demo/store.log" '^serving on ' "$store" "the practice store"
     store_url=$(sed -n 's/^serving on //p' "$demo/store.log")
-    export DEED_PRACTICE_STORE=$store_url
+    export DEED_PRACTICE_URL=$store_url
 
     "$deed" project create default >/dev/null
     "$deed" app set --bundle-id com.example.game --apple-id 1234567890 --sandbox-access all >/dev/null
+    "$deed" app set --package com.example.game --sandbox-access all --store-url "$store_url" \
+        --service-account-file "$demo/practice/keys/google-service-account.json" >/dev/null
     demo_catalog >"$demo/catalog.json"
     "$deed" catalog apply "$demo/catalog.json" >/dev/null
     backend_key=$("$deed" key create --role backend --name demo | head -n 1)
     printf '%s\n' "$backend_key" >"$demo/key"
+    console_link="The console is off, because other machines reach $listen: passwords must not travel in the clear."
+    if [ -n "$console" ]; then
+        console_link=$("$deed" person create --email demo@example.com --role admin --console-url "$base" 2>"$demo/answer") ||
+            { cat "$demo/answer" >&2; fail "no person could be added to the console; the reason is above"; }
+    fi
 }
 
-# Tells Deed each customer's account token, which every purchase carries, and lets the customers live.
+# Registers each customer's account token, which every purchase carries, and starts the customers' lives.
 demo_live() {
     local number=0 customer
     for customer in "${demo_customers[@]}"; do
@@ -114,13 +126,27 @@ demo_live() {
             "$base/v1/customers/$customer/account_token"
     done
     "$practice" lives run "$root/docs/examples/practice/demo.json" --no-jump >/dev/null
+    "$practice" lives run "$root/docs/examples/practice/demo-google.json" --no-jump >/dev/null
+}
+
+# What apps in Google Play do at each start: they hand in the purchases that they have.
+demo_hand_in() {
+    local customer tokens
+    for customer in "${demo_players[@]}"; do
+        tokens=$("$practice" restore --customer "$customer" --json 2>/dev/null |
+            sed -n 's/.*"google":\(\[{[^]]*\]\).*/\1/p' || true)
+        [ -n "$tokens" ] || continue
+        curl -fsS -o "$demo/answer" -X POST -H "Authorization: Bearer $backend_key" \
+            -H 'Content-Type: application/json' -d "{\"google\":$tokens}" \
+            "$base/v1/customers/$customer/receipts" || true
+    done
 }
 
 demo_explain() {
     cat <<TEXT
-== Twelve customers live now, and a month lasts $pace. In another terminal:
+== Fourteen customers are alive now, and a month lasts $pace. In another terminal:
 
-export DEED_DATA_DIR=$(printf %q "$DEED_DATA_DIR") DEED_PRACTICE_STORE=$store_url DEED_KEY=\$(cat $(printf %q "$demo/key"))
+export DEED_DATA_DIR=$(printf %q "$DEED_DATA_DIR") DEED_PRACTICE_URL=$store_url DEED_KEY=\$(cat $(printf %q "$demo/key"))
 $(printf %q "$deed") customer timeline cleo --environment sandbox
 $(printf %q "$deed") customer explain cleo --entitlement pro --environment sandbox
 $(printf %q "$deed") customer events gus --environment sandbox
@@ -128,19 +154,25 @@ curl -H "Authorization: Bearer \$DEED_KEY" $base/v1/customers/ada/entitlements
 $(printf %q "$practice") show --customer cleo
 $(printf %q "$practice") buy --customer you --product pro.month
 
+The console, for a browser on this machine: choose a password for demo@example.com within an hour, sign in, and look for cleo.
+$console_link
+
 ada begins with a trial and renews; ben cancels and comes back; cleo's payments fail: grace, retry, the end; dan's
-card is put right in time; eve upgrades; fay is refunded; gus buys coins; hana's refund is reversed; ivan buys
-seasons; mia is given 30 days; noa asks a parent; oli goes down a level. Each change of an answer of Deed, in UTC:
+card works again in time; eve upgrades; fay gets a refund; gus buys coins; hana's refund is reversed; ivan buys
+seasons; mia gets 30 days; noa asks a parent; oli goes down a level; pia and raj buy in Google Play, which sends no
+notifications: pia's trial becomes a membership that she cancels, and raj pays for a level weeks after he ordered it. Each change in Deed's answers, in UTC:
 
 TEXT
 }
 
-# Prints each answer that differs from the one before, until the demo is stopped. A renewal takes the moment
-# that its notification takes: what is there at one look only is not told.
+# Prints each answer that differs from the last one, until the demo stops. During a renewal access can lapse until
+# its notification arrives, so an answer counts only when two looks in a row see it.
 demo_watch() {
     local line name
+    local look=0
     declare -A last=() seen=()
     while kill -0 "$server" 2>/dev/null && kill -0 "$store" 2>/dev/null; do
+        if ((look++ % 4 == 0)); then demo_hand_in; fi
         while read -r line; do
             name=${line%% may *}
             if [ "${seen[$name]:-}" != "$line" ]; then

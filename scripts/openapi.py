@@ -1,19 +1,19 @@
 """Joins the parts in Sources/COpenAPI/parts into the API's description, Sources/COpenAPI/openapi.json.
 
-A part is a feature: its calls, and the parameters, headers, responses and schemas that came with it.
-Parts follow each other by `order`, then by name; one part of each `tag` has its `description`.
+A part is a feature: its calls, and their parameters, headers, responses and schemas.
+Parts are sorted by `order`, then by name; one part of each `tag` has its `description`.
 
-- A call is named "GET /v1/…". Its `kind` is one of `kinds` in shared.json, which has what the call does
-  not say itself. The kind's parameters come after the call's, and each status counts by itself:
-  null takes the kind's answer away.
-- A parameter or an answer that is a word is the one of that name, in whatever part.
-- `"body": "NewGrant"` is a body of that schema, which may not be left out.
-- An answer that is written out has what `answers` in shared.json says: `problem` if it has `x-codes`,
-  `success` if not. Its own `headers`, by name, come where `...` stands. `schema` is that of its JSON.
+- The name of a call is "GET /v1/…". Its `kind` is one of `kinds` in shared.json, which supplies everything
+  that the call itself does not state. The kind's parameters come after the call's. Each status is separate:
+  null removes the kind's answer.
+- A parameter or an answer that is a word means the one of that name, in any part.
+- `"body": "NewGrant"` is a required body of that schema.
+- A written-out answer also has the members of `answers` in shared.json: `problem` if it has `x-codes`,
+  otherwise `success`. Its own `headers`, by name, replace `...`. `schema` is the schema of its JSON.
 - An answer with `like` is the response of that name with another description and more codes.
-- `{"$ref": "Grant"}` is the schema Grant, in whatever part.
+- `{"$ref": "Grant"}` is the schema Grant, in any part.
 
-Whatever may stand in OpenAPI may also be written out in full: headers as an object, `content`, `requestBody`.
+A part may also contain full OpenAPI: headers as an object, `content`, `requestBody`.
 """
 import json
 import pathlib
@@ -24,14 +24,14 @@ COMPONENTS = ["parameters", "headers", "responses", "schemas"]
 PART = ["order", "tag", "description", "calls", "webhooks", *COMPONENTS]
 SHARED = ["openapi", "info", "servers", "securitySchemes", "kinds", "answers", *COMPONENTS]
 KIND = ["about", "x-body-limit", "security", "parameters", "responses"]
-# In the order in which they stand in the description.
-CALL = ["operationId", "tags", "summary", "description", "x-body-limit", "security", "x-role", "parameters",
+# In the order of the description.
+CALL = ["operationId", "tags", "summary", "description", "x-body-limit", "security", "x-roles", "parameters",
         "requestBody", "responses"]
 ANSWER = ["description", "x-codes", "headers", "content", "links", "x-evidence-codes"]
 
 
 class Wrong(Exception):
-    """What is wrong with a part, as a sentence that begins with its file."""
+    """A fault in a part, as a sentence that begins with its file."""
 
 
 def read(path):
@@ -97,7 +97,7 @@ class Document:
         return {"$ref": f"#/components/{group}/{name}"}
 
     def refs(self, where, value):
-        """The same with the whole address of each schema that is named."""
+        """The same with the full address of each named schema."""
         if isinstance(value, list):
             return [self.refs(where, one) for one in value]
         if not isinstance(value, dict):
@@ -131,7 +131,7 @@ class Document:
         return paths
 
     def webhooks(self):
-        """What Deed itself sends, written out in full."""
+        """The requests that Deed itself sends, written out in full."""
         return {name: self.refs(f"{file}: {name}", value)
                 for file, part in self.parts for name, value in part.get("webhooks", {}).items()}
 
@@ -210,7 +210,7 @@ class Document:
                     raise Wrong(f"{self.files[f'{group[:-1]} {name}']}: no call uses the {group[:-1]} {name}.")
 
 
-# What has a line for each member if it does not fit on one; `*` is any other name.
+# Objects that have a line for each member if they do not fit on one; `*` is any other name.
 OPEN = {"info": {}, "tags": {}, "paths": {"*": {"*": {"responses": {}}}},
         "components": {"schemas": {"*": {"properties": {}}}, "*": {}}}
 WIDTH = 160

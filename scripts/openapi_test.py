@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Tests scripts/openapi.py: what a call inherits, and what is said of parts that are wrong.
+"""Tests scripts/openapi.py: what a call inherits, and the messages about faulty parts.
 
 usage: scripts/openapi_test.py
 

@@ -1,14 +1,14 @@
-# Sourced by scripts that need a PostgreSQL of their own: it listens on a socket in a temporary
-# folder only, and goes away with the script, also when that is interrupted.
+# Sourced by scripts that need a private PostgreSQL: it listens only on a socket in a temporary
+# folder, and ends with the script, even if that is interrupted.
 # shellcheck shell=bash
 
 say() { printf '%s\n' "== $*" >&2; }
 fail() { printf '%s\n' "error: $*" >&2; exit 1; }
 
-# Processes that the script started and that must not outlive it.
+# Processes of the script that must end with it.
 owned_processes=()
 
-# Makes $scratch, which is removed at the end with everything that runs on it.
+# Makes $scratch. At its end the script removes it and stops everything that runs on it.
 make_scratch() {
     scratch=$(mktemp -d -p "${TMPDIR:-/tmp}" --suffix=".$1")
     trap finish EXIT
@@ -30,7 +30,7 @@ finish() {
     exit "$status"
 }
 
-# Sets $postgres_programs to the newest server on this machine, and $as_postgres to what runs it.
+# Sets $postgres_programs to the folder of the newest server on this machine, and $as_postgres to the command that runs it.
 find_postgres() {
     postgres_programs=
     for folder in $(ls -d /usr/lib/postgresql/*/bin 2>/dev/null | sort -rV) "$(pg_config --bindir 2>/dev/null || true)"; do

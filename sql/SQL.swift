@@ -5,6 +5,15 @@ package struct Migration: Sendable {
     package let number: Int64
     package let name: String
     package let script: Script
+    /// Whether each of its statements is a transaction of its own, as what is done concurrently must
+    /// be. Such a migration may begin anew at any place.
+    package var isStepwise = false
+
+    /// Its statements, each of which ends a line.
+    package var steps: [Script] {
+        String(decoding: script.text, as: UTF8.self).split(separator: ";\n")
+            .map { Script(embedded: Array($0.utf8)) }
+    }
 
     /// Every migration that this binary knows, in order.
     package static let all = [
@@ -17,6 +26,15 @@ package struct Migration: Sendable {
         Migration(
             number: 5, name: "0005_operate", script: Script(embedded: File._005_operate_sql)),
         Migration(number: 6, name: "0006_erase", script: Script(embedded: File._006_erase_sql)),
+        Migration(
+            number: 7, name: "0007_persons", script: Script(embedded: File._007_persons_sql)),
+        Migration(number: 8, name: "0008_merge", script: Script(embedded: File._008_merge_sql)),
+        Migration(
+            number: 9, name: "0009_console", script: Script(embedded: File._009_console_sql)),
+        Migration(number: 10, name: "0010_kept", script: Script(embedded: File._010_kept_sql)),
+        Migration(
+            number: 11, name: "0011_causes", script: Script(embedded: File._011_causes_sql),
+            isStepwise: true),
     ]
 }
 
@@ -39,6 +57,11 @@ extension Statement {
     package static let advanceShards = Statement(embedded: File.advance_shards_sql)
     package static let loadStreams = Statement(embedded: File.load_streams_sql)
     package static let readStreams = Statement(embedded: File.read_streams_sql)
+    package static let loadCauses = Statement(embedded: File.load_causes_sql)
+    package static let keepState = Statement(embedded: File.keep_state_sql)
+    package static let eraseKeptStates = Statement(embedded: File.erase_kept_states_sql)
+    package static let readKeptStates = Statement(embedded: File.read_kept_states_sql)
+    package static let dropKeptStates = Statement(embedded: File.drop_kept_states_sql)
     package static let loadVersions = Statement(embedded: File.load_versions_sql)
     package static let listEvents = Statement(embedded: File.list_events_sql)
     package static let listShards = Statement(embedded: File.list_shards_sql)
@@ -66,6 +89,7 @@ extension Statement {
     package static let fetchUnnamedEvidence = Statement(embedded: File.fetch_unnamed_evidence_sql)
 
     // Who has what name, and what waits for one.
+    package static let findPurchaseToken = Statement(embedded: File.find_purchase_token_sql)
     package static let loadHolders = Statement(embedded: File.load_holders_sql)
     package static let loadTokens = Statement(embedded: File.load_tokens_sql)
     package static let loadUnclaimed = Statement(embedded: File.load_unclaimed_sql)
@@ -95,6 +119,12 @@ extension Statement {
     package static let listAskedRefunds = Statement(embedded: File.list_asked_refunds_sql)
     package static let findOrder = Statement(embedded: File.find_order_sql)
     package static let listKeys = Statement(embedded: File.list_keys_sql)
+    package static let noteKeyUses = Statement(embedded: File.note_key_uses_sql)
+    package static let listActs = Statement(embedded: File.list_acts_sql)
+    package static let listRefusedCalls = Statement(embedded: File.list_refused_calls_sql)
+    package static let noteRefusedCalls = Statement(embedded: File.note_refused_calls_sql)
+    package static let forgetRefusedCalls = Statement(embedded: File.forget_refused_calls_sql)
+    package static let listKeyUses = Statement(embedded: File.list_key_uses_sql)
     package static let listProjects = Statement(embedded: File.list_projects_sql)
     package static let listApps = Statement(embedded: File.list_apps_sql)
 
@@ -164,6 +194,7 @@ extension Statement {
     package static let putWebhookSecrets = Statement(embedded: File.put_webhook_secrets_sql)
     package static let forgetWebhook = Statement(embedded: File.forget_webhook_sql)
     package static let findWebhookPlaces = Statement(embedded: File.find_webhook_places_sql)
+    package static let countWebhookLag = Statement(embedded: File.count_webhook_lag_sql)
     package static let listWebhookWaiting = Statement(embedded: File.list_webhook_waiting_sql)
     package static let listWebhookAttempts = Statement(embedded: File.list_webhook_attempts_sql)
     package static let addWebhookReplay = Statement(embedded: File.add_webhook_replay_sql)
@@ -222,6 +253,7 @@ extension Statement {
     package static let examineTarget = Statement(embedded: File.examine_target_sql)
     package static let hasSealed = Statement(embedded: File.has_sealed_sql)
     package static let listLeases = Statement(embedded: File.list_leases_sql)
+    package static let listStorage = Statement(embedded: File.list_storage_sql)
     package static let measureStorage = Statement(embedded: File.measure_storage_sql)
     package static let countBudgets = Statement(embedded: File.count_budgets_sql)
     package static let readClock = Statement(embedded: File.read_clock_sql)
@@ -229,11 +261,29 @@ extension Statement {
     package static let markTestClock = Statement(embedded: File.mark_test_clock_sql)
     package static let moveTestClock = Statement(embedded: File.move_test_clock_sql)
 
+    // People, and where they are signed in.
+    package static let addPerson = Statement(embedded: File.add_person_sql)
+    package static let listPeople = Statement(embedded: File.list_people_sql)
+    package static let putPersonRole = Statement(embedded: File.put_person_role_sql)
+    package static let forgetPersonRole = Statement(embedded: File.forget_person_role_sql)
+    package static let removePerson = Statement(embedded: File.remove_person_sql)
+    package static let putPersonLink = Statement(embedded: File.put_person_link_sql)
+    package static let findPersonLink = Statement(embedded: File.find_person_link_sql)
+    package static let usePersonLink = Statement(embedded: File.use_person_link_sql)
+    package static let findPassword = Statement(embedded: File.find_password_sql)
+    package static let countTries = Statement(embedded: File.count_tries_sql)
+    package static let forgetTries = Statement(embedded: File.forget_tries_sql)
+    package static let openSession = Statement(embedded: File.open_session_sql)
+    package static let findSession = Statement(embedded: File.find_session_sql)
+    package static let endSessions = Statement(embedded: File.end_sessions_sql)
+
     // The schema, and who reaches it.
     package static let migrationSchema = Statement(embedded: File.migration_schema_sql)
     package static let migrationTable = Statement(embedded: File.migration_table_sql)
     package static let migrationRole = Statement(embedded: File.migration_role_sql)
     package static let migrationLock = Statement(embedded: File.migration_lock_sql)
+    package static let migrationHold = Statement(embedded: File.migration_hold_sql)
+    package static let migrationGiveBack = Statement(embedded: File.migration_give_back_sql)
     package static let migrationRecord = Statement(embedded: File.migration_record_sql)
     package static let migrationsApplied = Statement(embedded: File.migrations_applied_sql)
     package static let migrationsExist = Statement(embedded: File.migrations_exist_sql)

@@ -2,7 +2,8 @@ package import HTTPServer
 import Threading
 
 extension Router {
-    /// What happens to a request's body, by its head: it is kept only for callers who may make the call.
+    /// Decides about a request's body from its head. The body is kept only if the caller may make
+    /// the call.
     package func admit(_ request: borrowing Request) -> Admission {
         let started = monotonicMicroseconds()
         let found: ServedRoute
@@ -26,7 +27,7 @@ extension Router {
         guard let roles = found.route.roles else { return .body(limit: limit, .strangers) }
         let key = try found.door.key(of: request)
         if let known = key.known {
-            _ = try Route.Access(known, roles)
+            _ = try Route.Access(known, roles, by: found.door.ring)
             return .body(limit: limit, .known)
         }
         let client = request.client
@@ -34,7 +35,7 @@ extension Router {
         return .asking { [failedKeys] in
             do throws(Problem) {
                 let live = try found.door.find(key, failedKeys, from: client)
-                _ = try Route.Access(live, roles)
+                _ = try Route.Access(live, roles, by: found.door.ring)
                 return .body(limit: limit, .known)
             } catch {
                 return .refused(found.end(.failure(error), since: started))

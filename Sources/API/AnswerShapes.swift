@@ -3,7 +3,6 @@ import HTTPServer
 package import JSON
 package import Service
 
-/// The headers of answers.
 package enum AnswerHeader: String, CaseIterable, Sendable {
     case contentType = "Content-Type"
     case caching = "Cache-Control"
@@ -23,8 +22,8 @@ extension Header {
 }
 
 extension Response {
-    /// A cache must ask whether an answer still holds before it reuses it: access may end or be revoked at
-    /// any moment. An answer for one key may be forbidden to another.
+    /// A cache must check that an answer still holds before reusing it: access may end or be
+    /// revoked at any moment. An answer for one key may be forbidden to another.
     static let askAgain = Header(.caching, "private, no-cache")
 
     /// A JSON answer with the position in the log up to which it holds.
@@ -61,7 +60,7 @@ extension JSONMembers {
     }
 }
 
-/// An entitlement as answers show it: one that was never held reads as not active.
+/// An entitlement in an answer. One that was never held appears as not active.
 extension Entitlement? {
     func members(of stream: Stream) -> JSONObject {
         var object = JSONObject(capacity: 14)
@@ -117,7 +116,7 @@ extension GrantAnswer {
             .with("detail", sentenceOfNoChange.map(JSON.string))
     }
 
-    /// Why the grant changes no answer, where that is so.
+    /// Why the grant changes no answer, if it does not.
     package var sentenceOfNoChange: String? {
         guard let source = givenAnyway else { return nil }
         let origin =
@@ -134,21 +133,30 @@ extension GrantAnswer {
 
 extension EventsAnswer {
     /// `GET /v1/customers/{c}/events`
-    package var json: JSON {
+    package var json: JSON { json(hidesPrices: false) }
+
+    func json(hidesPrices: Bool) -> JSON {
         .answer(
             about: stream,
             [
-                "events": .array(entries.map(\.json)), "next": next.map(JSON.integer) ?? .null,
+                "events": .array(entries.map { $0.json(actorNames, hidesPrices: hidesPrices) }),
+                "next": next.map(JSON.integer) ?? .null,
             ])
     }
 }
 
 extension LogEntry {
-    var json: JSON {
-        isErased ? members(nil).with("erased", true) : members(payload)
+    func json(_ names: [Actor: String], hidesPrices: Bool) -> JSON {
+        if isErased { return members(names, .null).with("erased", true) }
+        // Deed wrote it, so it should parse. If it ever does not, the text is kept.
+        return members(
+            names,
+            hidesPrices
+                ? JSON.payloadWithoutPrices(payload) ?? .string("")
+                : (try? JSON.read(payload)) ?? .string(payload))
     }
 
-    private func members(_ payload: String?) -> JSON {
+    private func members(_ names: [Actor: String], _ data: JSON) -> JSON {
         [
             "version": .integer(recorded.version),
             "position": .string(recorded.position.description),
@@ -156,10 +164,10 @@ extension LogEntry {
             "occurred_at": .instant(recorded.occurredAt),
             "recorded_at": .instant(recorded.recordedAt),
             "actor": .string(recorded.actor.text),
+            "actor_name": .optional(names[recorded.actor]),
             "cause": .string(recorded.cause),
             "catalog_version": .integer(recorded.catalogVersion),
-            // Deed wrote it, so it should parse; if it ever does not, the text is kept.
-            "data": payload.map { (try? JSON.read($0)) ?? .string($0) } ?? .null,
+            "data": data,
         ]
     }
 }

@@ -2,17 +2,17 @@ package import Core
 package import HTTPServer
 import JSON
 
-/// A refusal and its content. Each surface words it in its own way.
+/// A refusal. Each surface words it in its own way.
 package struct Problem: Error, Sendable {
-    let status: Int
-    let code: String
+    package let status: Int
+    package let code: String
     /// What happened and what to do.
-    let detail: String
+    package let detail: String
     /// Whether the same request may succeed later.
     var isRetryable = false
-    /// The member, parameter or part of the path that is wrong.
+    /// The wrong member, parameter or part of the path.
     var member: String?
-    var headers: [Header] = []
+    package var headers: [Header] = []
     /// Further members of the answer.
     var extensions = JSONObject()
 
@@ -23,7 +23,7 @@ package struct Problem: Error, Sendable {
             body: json.bytes)
     }
 
-    /// The same without the headers, for use in an answer.
+    /// The problem without headers, for use inside an answer.
     var json: JSON {
         let body: JSON = [
             "type": "about:blank", "title": .string(Problem.title(of: status)),
@@ -55,7 +55,7 @@ package struct Problem: Error, Sendable {
 }
 
 extension Problem {
-    /// A member, parameter or part of the path that is not acceptable.
+    /// An unacceptable member, parameter or part of the path.
     static func invalid(_ member: String, _ detail: String) -> Problem {
         Problem(status: 400, code: "invalid_member", detail: detail, member: member)
     }
@@ -67,9 +67,9 @@ extension Problem {
                 + "fewer customers in one call.")
     }
 
-    /// A member or parameter that the call does not know; `kind` says which.
+    /// A member or parameter that the call does not know. `kind` says which of the two.
     static func unknown(_ kind: String, _ name: String, of names: [String]) -> Problem {
-        // Shortened so that the answer is not as long as the request.
+        // Shortened, because the answer must not be as long as the request.
         let name = String(String.UnicodeScalarView(name.unicodeScalars.prefix(100)))
         let list = names.isEmpty ? "none" : names.joined(separator: ", ")
         return Problem(
@@ -121,11 +121,15 @@ extension Problem {
         detail: "No project has this key, or it was revoked; make one with: deed key create",
         headers: [Header(.authentication, "Bearer error=\"invalid_token\"")])
 
-    static func wrongRole(needed: Role, held: Role) -> Problem {
-        Problem(
+    /// The call is for other roles. `needed` starts with the one that has the fewest permissions.
+    static func wrongRole(needed: [Role], held: Role) -> Problem {
+        let least = needed.first ?? .admin
+        let others = least == .support ? " or \(Role.admin.rawValue)" : ""
+        return Problem(
             status: 403, code: "role_insufficient",
-            detail: "This call needs a key of the role \(needed.rawValue) and this one is a "
-                + "\(held.rawValue); make one with: deed key create --role \(needed.rawValue)")
+            detail:
+                "This call needs a key of the role \(least.rawValue)\(others) and this one is a "
+                + "\(held.rawValue); make one with: deed key create --role \(least.rawValue)")
     }
 
     static func bodyTooLarge(limit: Int) -> Problem {
@@ -135,14 +139,14 @@ extension Problem {
             member: "body")
     }
 
-    /// Senders without a known key sent more than the service processes.
+    /// Senders without a known key sent more than the service can process.
     static func throttled(_ detail: String, after seconds: Int = 1) -> Problem {
         Problem(
             status: 429, code: "too_many_requests", detail: detail, isRetryable: true,
             headers: [Header(.retryAfter, String(seconds))])
     }
 
-    /// A temporary fault: try again.
+    /// A temporary fault. The caller can try again.
     static func busy(_ detail: String, code: String = "busy") -> Problem {
         Problem(
             status: 503, code: code, detail: detail, isRetryable: true,
@@ -154,6 +158,12 @@ extension Problem {
     package init(_ refusal: Refusal) {
         self.init(status: refusal.status, code: refusal.code, detail: refusal.sentence)
         switch refusal {
+        case .customerMerged(let customer, let whole):
+            extensions.append("customer", .string(customer.text))
+            extensions.append("merged_into", .string(whole.text))
+        case .merge(let refusal):
+            member = refusal.member
+            for (name, value) in refusal.details { extensions.append(name, value) }
         case .catalogChangedMeanwhile(let found): extensions.append("version", .integer(found))
         case .customerChangedMeanwhile(let customer, let found):
             extensions.append("customer", .string(customer.text))
@@ -168,6 +178,9 @@ extension Problem {
             member = name.noun
             extensions.append("nearest", .optional(nearest))
         case .versionsMiscounted: member = "if_version"
+        case .support(.beyondLimit(_, let limit, let end)):
+            extensions.append("limit", .optional(limit?.text))
+            extensions.append("until", .optional(end?.text))
         case .grantEndsBeforeItStarts: member = "end"
         case .grantEndsInThePast(_, let isLength): member = isLength ? "for" : "end"
         case .credentialsInvalid(let part): member = "credentials.\(part.name)"
@@ -179,7 +192,7 @@ extension Problem {
         }
     }
 
-    init(_ fault: Fault) {
+    package init(_ fault: Fault) {
         switch fault {
         case .busy:
             self = .busy(
@@ -228,7 +241,7 @@ extension Problem {
         }
     }
 
-    /// What the server answers before a route sees the request.
+    /// The problem with a request that no route sees.
     package init(_ refusal: ServerRefusal) {
         switch refusal {
         case .busy:
@@ -254,7 +267,6 @@ extension Problem {
     }
 }
 
-/// The log's answer, or the problem with it.
 func ask<Answer>(_ answer: @autoclosure () throws(Fault) -> Answer) throws(Problem) -> Answer {
     try rethrowing(as: Problem.init, answer)
 }
@@ -276,8 +288,8 @@ extension Refusal {
             .orderFulfilled, .tooManyOrders, .creditLimitReached, .insufficientBalance,
             .balanceOutOfBounds,
             .tokenTaken, .tooManyTokens, .tooManyUnclaimed, .heldByAnother,
-            .accountShared, .movedRecently, .alreadyHeld, .neverMoved, .notBlocked, .boundByBalance,
-            .alreadyErased, .intentStale, .purchaseErased,
+            .accountShared, .movedRecently, .alreadyHeld, .cameFromPart, .neverMoved, .notBlocked,
+            .boundByBalance, .alreadyErased, .intentStale, .purchaseErased,
             .purchaseChangedMeanwhile, .catalogChangedMeanwhile, .customerChangedMeanwhile,
             .appTaken, .tooManyApps,
             .tooManyAllowedApps:
@@ -294,6 +306,10 @@ extension Refusal {
         case .intakeFull: 429
         case .credentialsInvalid: 400
         case .credentialsLocked, .realStoreOnTestClock, .storeOnThisMachine: 409
+        case .key(let refusal): refusal.status
+        case .support(let refusal): refusal.status
+        case .merge(let refusal): refusal.status
+        case .customerMerged, .mergedMeanwhile: 409
         case .testClockMissing: 404
         case .testClockGoesForward: 409
         case .testClockOutOfRange: 400

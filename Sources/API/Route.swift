@@ -2,29 +2,34 @@ package import Core
 import HTTPServer
 import Service
 
-/// One call of the API: its path, its permitted callers, its cost, and its code.
+/// One call of the API: its path, who may make it, what it costs, and its code.
 final class Route: Sendable {
     /// What a key permits.
     struct Access: Sendable {
         let key: LiveKey
+        /// The person who calls; the key then stands for what the person may do.
+        var person: PersonID?
 
         var project: ProjectID { key.project }
-        /// The key's id leaves room for the prefix, because Deed made it.
-        var actor: Actor { Actor(prefix: "key:", random: key.key.text) }
+        /// The prefix always fits, because Deed made both ids.
+        var actor: Actor {
+            guard let person else { return Actor(prefix: "key:", random: key.key.text) }
+            return Actor(prefix: "person:", random: person.text)
+        }
     }
 
     enum Callers: Sendable {
         case anyone(Receive)
-        /// Keys with these roles, the one with the fewest permissions first.
+        /// Keys with these roles, starting with the fewest permissions.
         case keys([Role], Work)
     }
 
-    /// The resources that an answer needs.
+    /// What an answer costs.
     enum Cost: Sendable {
-        /// Only reading the body and memory: if memory knows the key, the connection's own thread starts
+        /// Only the body and memory. If the key is in memory, the connection's own thread starts
         /// the call.
         case memory
-        /// A database lookup first, which needs a worker.
+        /// A database lookup first. This needs a worker.
         case database
         /// A worker's time to judge evidence, and then a command.
         case evidence
@@ -34,31 +39,36 @@ final class Route: Sendable {
     typealias Receive = @Sendable (OpenCall) throws(Problem) -> (Room, Reaction)
 
     let method: String
-    /// The path after the surface's prefix, such as `/customers/{customer}/grants`. A part `{name}`
-    /// is an argument, and a final `{name*}` takes the rest of the path.
+    /// The path after the surface's prefix, such as `/customers/{customer}/grants`. `{name}` is an
+    /// argument; a final `{name*}` takes the rest of the path.
     let pattern: String
     /// The parameters that the call takes.
     let parameters: [String]
-    /// The headers that the call reads; it ignores all others.
+    /// Headers that the call reads. It ignores all others.
     let headers: [RequestHeader]
+    /// Further headers that a call without a key reads.
+    let lines: [StaticString]
     /// The longest body that the call takes.
     let bodyLimit: Int
     let callers: Callers
     let cost: Cost
+    let subject: Subject
 
     /// A call for keys with a permission. A write may be repeated unless it says otherwise.
     init<Outcome: Reacting>(
         _ method: String, _ pattern: String, parameters: [String] = [],
         headers: [RequestHeader]? = nil, bodyLimit: Int = Router.bodyLimit,
-        _ permission: Permission, _ cost: Cost,
+        _ permission: Permission, _ cost: Cost, about subject: Subject? = nil,
         _ work: @escaping @Sendable (Call) throws(Problem) -> Outcome
     ) {
         self.method = method
         self.pattern = pattern
         self.parameters = parameters
         self.headers = headers ?? (method == "GET" ? [] : [.idempotencyKey])
+        lines = []
         self.bodyLimit = bodyLimit
         self.cost = cost
+        self.subject = subject ?? Subject(method, parameters)
         callers = .keys(Role.all(with: permission)) { call throws(Problem) in
             try work(call).reaction
         }
@@ -67,18 +77,21 @@ final class Route: Sendable {
     /// A call for anyone.
     init(
         _ method: String, _ pattern: String, parameters: [String] = [],
-        bodyLimit: Int = Router.bodyLimit, _ cost: Cost, anyone receive: @escaping Receive
+        bodyLimit: Int = Router.bodyLimit, _ cost: Cost, lines: [StaticString] = [],
+        anyone receive: @escaping Receive
     ) {
         self.method = method
         self.pattern = pattern
         self.bodyLimit = bodyLimit
         self.cost = cost
         self.parameters = parameters
+        subject = .found
         headers = []
+        self.lines = lines
         callers = .anyone(receive)
     }
 
-    /// A file for anyone, whose bytes do not change while the process runs.
+    /// A file for anyone. Its bytes stay the same while the process runs.
     static func file(_ pattern: String, type: String, _ content: LastingBody) -> Route {
         let file = Response(
             status: 200, headers: [Header(.contentType, type), Response.askAgain], body: content)
@@ -91,7 +104,7 @@ final class Route: Sendable {
     }
 }
 
-/// The request headers that calls read, besides the one with the key. Each route lists its own.
+/// Headers that calls read in addition to their key's. Each route lists its own.
 package enum RequestHeader: CaseIterable, Sendable {
     case idempotencyKey
     /// A position in the log that the answer must include.
@@ -108,15 +121,15 @@ package enum RequestHeader: CaseIterable, Sendable {
     }
 }
 
-/// A route's own description, for comparison with the document.
+/// A description of a route, to compare with the API document.
 package struct RouteOutline: Sendable {
     package let method: String
     package let pattern: String
     package let parameters: [String]
     package let headers: [RequestHeader]
     package let bodyLimit: Int
-    /// The lowest permitted role; `nil` if no key is needed.
-    package let role: Role?
+    /// The permitted roles, starting with the fewest permissions; `nil` if no key is needed.
+    package let roles: [Role]?
 
     init(_ route: Route, behind prefix: String) {
         method = route.method
@@ -124,23 +137,27 @@ package struct RouteOutline: Sendable {
         parameters = route.parameters
         headers = route.headers
         bodyLimit = route.bodyLimit
-        role = route.roles?.first
+        roles = route.roles
     }
 }
 
 extension Role {
-    /// The roles with the permission, the one with the fewest other permissions first.
+    /// Roles with the permission, starting with the fewest permissions.
     fileprivate static func all(with permission: Permission) -> [Role] {
+        // In order of declaration, no role has fewer permissions than the one before.
         allCases.filter { $0.permissions.contains(permission) }
-            .sorted { $0.permissions.count < $1.permissions.count }
     }
 }
 
 extension Route.Access {
-    /// The access that a key gives; throws if its role is not permitted.
-    init(_ key: LiveKey, _ roles: [Role]) throws(Problem) {
+    /// The access that a key gives. Throws if the key has expired or its role is not permitted.
+    init(_ key: LiveKey, _ roles: [Role], by ring: KeyRing) throws(Problem) {
+        // Only keys that expire need a look at the clock.
+        if key.limits.expires != nil, key.limits.hasExpired(at: ring.now) {
+            throw .keyExpired(key.limits)
+        }
         if !roles.contains(key.role) {
-            throw .wrongRole(needed: roles.first ?? .admin, held: key.role)
+            throw .wrongRole(needed: roles, held: key.role)
         }
         self.init(key: key)
     }

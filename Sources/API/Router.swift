@@ -1,12 +1,10 @@
-package import Answers
 import Core
-package import Feed
 package import HTTPServer
-package import Service
+import Service
 package import Telemetry
 import Threading
 
-/// Leads a request to its answer: surface, route, method, key, role, and then the route's own work.
+/// Finds the answer to a request: surface, route, method, key, role, and then the route's own work.
 package final class Router: Sendable {
     /// The longest body of an ordinary call.
     package static let bodyLimit = 64 << 10
@@ -18,18 +16,6 @@ package final class Router: Sendable {
     let unrouted: RouteMeasures
     let failedKeys: FailedKeys
     private let ledger: any EventLog
-
-    /// The calls at the API's address.
-    package convenience init(
-        _ useCases: UseCases, _ reads: CustomerReads, _ submissions: Submissions, feed: Feed,
-        keys: KeyRing, operations: Operations
-    ) {
-        self.init(
-            [.v1(useCases, reads, submissions, feed, keys, operations), operations.surface],
-            useCases,
-            keys: keys,
-            operations.metrics, operations.log)
-    }
 
     init(
         _ surfaces: [Surface], _ useCases: UseCases, keys: KeyRing, _ metrics: Metrics, _ log: Log
@@ -44,7 +30,8 @@ package final class Router: Sendable {
                     metrics, route: outline.pattern, method: outline.method)
                 table.add(
                     ServedRoute(
-                        route: route, door: door, refusal: surface.refusal, measures: measures),
+                        "\(outline.method) \(outline.pattern)", route: route, door: door,
+                        refusal: surface.refusal, measures: measures),
                     method: outline.method, pattern: outline.pattern)
                 outlines.append(outline)
             }
@@ -79,20 +66,22 @@ package final class Router: Sendable {
         switch found.route.callers {
         case .anyone(let receive):
             let (room, reaction) = try receive(
-                try OpenCall(request, arguments, of: found.route.parameters))
+                try OpenCall(request, arguments, for: found.route))
             return answer(by: reaction, in: room, found, since: started)
         case .keys(let roles, let work):
             let key = try found.door.key(of: request)
             let draft = try CallDraft(request, arguments, for: found.route)
             if found.route.cost == .memory, let known = key.known {
-                let reaction = try work(try Call(draft, try Route.Access(known, roles)))
+                found.door.note(key, at: started)
+                let reaction = try found.react(to: draft, by: known, roles, work)
                 return answer(by: reaction, in: .known, found, since: started)
             }
             let client = key.known == nil ? request.client : nil
             if key.known == nil { try failedKeys.requirePatience(with: client) }
             let waiting = Reaction.waiting { [failedKeys] () throws(Problem) in
                 let live = try found.door.find(key, failedKeys, from: client)
-                return try work(try Call(draft, try Route.Access(live, roles)))
+                found.door.ring.uses.note(live, at: found.door.ring.now)
+                return try found.react(to: draft, by: live, roles, work)
             }
             return answer(by: waiting, in: key.room, found, since: started)
         }
@@ -104,7 +93,7 @@ package final class Router: Sendable {
         switch reaction {
         case .answered(let result): return .now(found.end(result, since: started))
         case .waiting(let work):
-            // Commits wait for announced work, and hardly anything that strangers send leads to a commit.
+            // Commits wait for announced work, and strangers' requests rarely lead to a commit.
             let isLikely = found.route.cost == .evidence && room != .strangers
             let announcement = isLikely ? Announcement(to: ledger) : nil
             return .eventually(in: room) { [ledger] reply in
@@ -123,7 +112,7 @@ package final class Router: Sendable {
         }
     }
 
-    /// The answer to a request that the server refuses before a route sees it.
+    /// The answer to a request that the server refuses before any route sees it.
     package func refuse(_ refusal: ServerRefusal, at path: String) -> Response {
         surfaces.refusal(Problem(refusal), at: path)
     }
@@ -160,20 +149,24 @@ extension Server {
 final class ServedRoute: Sendable {
     let route: Route
     let door: KeyDoor
+    /// Its method and its whole pattern.
+    let name: String
     private let refusal: @Sendable (Problem) -> Response
     private let measures: RouteMeasures
 
     init(
-        route: Route, door: KeyDoor, refusal: @escaping @Sendable (Problem) -> Response,
+        _ name: String, route: Route, door: KeyDoor,
+        refusal: @escaping @Sendable (Problem) -> Response,
         measures: RouteMeasures
     ) {
+        self.name = name
         self.route = route
         self.door = door
         self.refusal = refusal
         self.measures = measures
     }
 
-    /// The final response of a call, in the wording of its surface.
+    /// A call's final response, in the wording of its surface.
     func end(_ result: consuming Result<Response, Problem>, since started: Int64) -> Response {
         switch consume result {
         case .success(let response): measures.record(response, since: started)
@@ -183,11 +176,13 @@ final class ServedRoute: Sendable {
 }
 
 /// A request detached from its connection, before its key is checked.
-private struct CallDraft: Sendable {
+struct CallDraft: Sendable {
     let arguments: [String]?
     let query: String?
     /// The parameters that the call takes.
     let parameters: [String]
+    let subject: Route.Subject
+    let isRead: Bool
     let body: [UInt8]
     let idempotencyKey: String?
     let after: String?
@@ -202,6 +197,8 @@ private struct CallDraft: Sendable {
         self.arguments = arguments
         query = request.query
         parameters = route.parameters
+        subject = route.subject
+        isRead = request.isGet
         body = request.body
         self.idempotencyKey = idempotencyKey
         self.after = after
@@ -233,7 +230,7 @@ private struct CallDraft: Sendable {
 }
 
 extension Call {
-    fileprivate init(_ draft: consuming CallDraft, _ access: Route.Access) throws(Problem) {
+    init(_ draft: consuming CallDraft, _ access: Route.Access) throws(Problem) {
         guard let arguments = draft.arguments else { throw .malformedPath }
         let query = try QueryParameters(draft.query, of: draft.parameters)
         let idempotencyKey = try draft.validIdempotencyKey()
@@ -241,30 +238,17 @@ extension Call {
             access: access, arguments: arguments, query: query, body: draft.body,
             idempotencyKey: idempotencyKey, after: try draft.position(),
             knownTags: draft.knownTags)
-    }
-}
-
-extension KeyDoor {
-    /// The key's current state.
-    func find(
-        _ key: PresentedKey, _ failed: FailedKeys, from client: ClientAddress?
-    ) throws(Problem) -> LiveKey {
-        let found = try ask(find(key))
-        guard let found else {
-            failed.note(from: client)
-            throw .unknownKey
-        }
-        return found
+        try requireEnvironment(draft.subject, isRead: draft.isRead)
     }
 }
 
 extension Request {
-    /// The header's value in the request, if the route reads the header.
+    /// The header's value, if the route reads that header.
     func single(_ header: RequestHeader, for route: Route) throws(Problem) -> String? {
         route.headers.contains(header) ? try single(header.name) : nil
     }
 
-    /// The header's only value: guessing between two could swallow a write.
+    /// The header's only value. Guessing between two could swallow a write.
     func single(_ name: StaticString) throws(Problem) -> String? {
         do throws(HeaderError) {
             return try header(name)
@@ -278,11 +262,10 @@ extension Request {
     }
 }
 
-/// The routes by path, so that the time to find one depends on the path and not on the number of
-/// routes.
+/// Routes by path. The time to find one depends on the path, not on the number of routes.
 struct RouteTable<Found: Sendable>: Sendable {
     private struct Node: Sendable {
-        /// Only a handful, so comparing them is faster than a lookup.
+        /// There are only a handful, so comparing them beats a lookup.
         var texts: [(text: [UInt8], node: Int)] = []
         var argument: Int?
         /// The node that takes the rest of the path.
@@ -327,8 +310,8 @@ struct RouteTable<Found: Sendable>: Sendable {
         return nodes.count - 1
     }
 
-    /// Where the path leads; `nil` if no route has it. A literal part wins over an argument, and an
-    /// argument over one that takes the rest of the path.
+    /// Follows a path to its routes, or returns `nil`. A literal part wins over an argument, and an
+    /// argument over one that takes the rest.
     func find(_ path: Span<UInt8>) -> Place? {
         guard path.count > 0, path[0] == UInt8(ascii: "/") else { return nil }
         var arguments: [String]? = []
@@ -337,14 +320,14 @@ struct RouteTable<Found: Sendable>: Sendable {
         return Place(ends: nodes[end].ends, arguments: arguments)
     }
 
-    /// Follows the path from `start`, beginning at a node. Arguments are collected on the way back,
-    /// last one first: only then is it known which parts are arguments.
+    /// Follows the path from `start` and a node. Arguments are collected on the way back, last one
+    /// first: only then is it known which parts are arguments.
     private func walk(
         _ path: Span<UInt8>, from start: Int, at node: Int, _ arguments: inout [String]?
     ) -> Int? {
         var end = start
         while end < path.count, path[end] != UInt8(ascii: "/") { end += 1 }
-        // By index: copying the entries would count references.
+        // By index, because copying the entries would count references.
         for place in nodes[node].texts.indices
         where path.holds(nodes[node].texts[place].text, in: start..<end) {
             let next = nodes[node].texts[place].node

@@ -1,19 +1,18 @@
 import HTTPServer
 
-/// The API under one prefix: how a call carries its key there, which calls exist, and how one is refused.
+/// The API under one prefix: how calls carry their key, which calls exist, and how refusals look.
 ///
-/// Another way to speak to Deed, such as web pages or the calls of another service, is another surface over
-/// the same use cases.
+/// Another way to speak to Deed, such as web pages or another service's calls, would be another
+/// surface over the same use cases.
 struct Surface: Sendable {
     /// Such as `/v1`; empty for the root.
     let prefix: String
     var keys = KeyPlace.bearer
     /// How it words a refusal.
     var refusal: @Sendable (Problem) -> Response = { $0.document }
-    /// Their patterns start after the prefix.
+    /// Patterns start after the prefix.
     let routes: [Route]
 
-    /// Whether the path belongs to it.
     func holds(_ path: String) -> Bool {
         path.hasPrefix(prefix) && (path.utf8.count == prefix.utf8.count || holdsBelow(path))
     }
@@ -24,7 +23,7 @@ struct Surface: Sendable {
 }
 
 extension [Surface] {
-    /// The problem in the wording of the path's surface: the one with the longest prefix.
+    /// The problem in the wording of the path's surface. The longest matching prefix wins.
     func refusal(_ problem: Problem, at path: String) -> Response {
         let surface = filter { $0.holds(path) }.max { $0.prefix.utf8.count < $1.prefix.utf8.count }
         return surface?.refusal(problem) ?? problem.document

@@ -1,10 +1,11 @@
 import Core
 import HTTPServer
 import Service
+import Threading
 
 typealias Give = @Sendable (Result<Response, Problem>) -> Void
 
-/// The current result of a call.
+/// How a call continues.
 enum Reaction: Sendable {
     case answered(Result<Response, Problem>)
     /// Another thread gives the answer when it is ready.
@@ -31,15 +32,15 @@ extension Wish<Response>: Reacting {
 }
 
 extension Wish {
-    /// The wish for the response to the call.
+    /// Turns the wish's answer into a response.
     func response(_ render: @escaping @Sendable (Answer) -> Response) -> Wish<Response> {
         then { .answered($0.map(render)) }
     }
 }
 
 extension Wish<Response> {
-    /// Performs the wish; `give` gets the answer from the thread that ends the last step. `isPatient` tells
-    /// whether this thread may wait; if not, the reply finds another thread.
+    /// Fulfils the wish. `give` gets the answer on the thread that ends the last step. `isPatient`
+    /// tells whether this thread may block; if not, the reply moves to another thread.
     func perform(
         isPatient: Bool, _ ledger: any EventLog, _ reply: LateReply, _ give: @escaping Give
     ) {
@@ -52,12 +53,15 @@ extension Wish<Response> {
                 return Wish(looking: look).perform(isPatient: true, ledger, reply, give)
             }
             reply.whenPatient { Wish(looking: look).perform(isPatient: true, ledger, reply, give) }
+        case .ask(let course):
+            course.carryOut(isPatient: isPatient, whenPatient: { reply.whenPatient($0) }) {
+                $0.perform(isPatient: $1, ledger, reply, give)
+            }
         }
     }
 }
 
 extension Reaction {
-    /// The reaction that results from the work.
     init(after work: () throws(Problem) -> Reaction) {
         do throws(Problem) {
             self = try work()
@@ -66,7 +70,7 @@ extension Reaction {
         }
     }
 
-    /// Performs the reaction in the same way as a wish.
+    /// Carries out the reaction like a wish.
     func perform(
         isPatient: Bool, _ ledger: any EventLog, _ reply: LateReply, _ give: @escaping Give
     ) {

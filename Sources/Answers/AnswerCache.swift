@@ -1,15 +1,16 @@
 package import Core
 import Synchronization
 
-/// A place in the sequence of things that the cache learns.
+/// A place in the order of everything that the cache learns.
 package typealias Moment = Int
 
-/// Answers about recently read customers as ready bytes, valid until the log or the clock changes them.
+/// Answers about recently read customers as ready bytes, valid until the log or the clock changes
+/// them.
 ///
-/// The cache follows the log: this instance's own commits replace answers before their senders get a reply,
-/// and the reader of the log reports all other commits. So the cache knows for each shard up to which
-/// position its answers hold. It keeps an answer only if nothing happened to the stream since the answer was
-/// requested.
+/// The cache follows the log. This instance's own commits replace answers before their senders get
+/// a reply; the log's reader reports all other commits. So the cache knows for each shard up to
+/// which position its answers hold. It keeps an answer only if nothing happened to the stream after
+/// the answer was requested.
 package final class AnswerCache: Sendable {
     /// Renders the answer read for a customer.
     package typealias Render = @Sendable (EntitlementsAnswer) -> ReadyAnswer
@@ -20,7 +21,7 @@ package final class AnswerCache: Sendable {
         let time: Int64
     }
 
-    /// An answer, and since when nothing has confirmed it.
+    /// An answer, and since when it is unconfirmed.
     struct Held {
         let answer: ReadyAnswer
         let position: Position
@@ -34,12 +35,12 @@ package final class AnswerCache: Sendable {
     /// The versions of rules that every partition knows.
     let rules = Mutex<[ProjectID: Int64]>([:])
     let newest = Atomic<Moment>(0)
-    /// When the whole cache was last cleared; locked during clearing.
+    /// When the whole cache was last cleared. Locked while clearing.
     let clearedAt = Mutex<Moment>(0)
     /// When the log was last read to its end.
     let confirmedAt = Atomic(Int64.min / 2)
 
-    /// A cache of about that many bytes. `monotonicClock` gives milliseconds.
+    /// Makes a cache of roughly this many bytes. `monotonicClock` gives milliseconds.
     package init(
         bytes: Int, now: @escaping @Sendable () -> Instant,
         monotonicClock: @escaping @Sendable () -> Int64, render: @escaping Render
@@ -79,11 +80,11 @@ package final class AnswerCache: Sendable {
 
     // MARK: Keeping
 
-    /// To be called before the database is asked.
+    /// Call before asking the database.
     package func begin() -> Beginning { Beginning(moment: moment, time: time()) }
 
-    /// Keeps an answer that the database was asked for after `beginning`, and returns its ready
-    /// bytes.
+    /// Keeps an answer that was requested from the database after `beginning`, and returns its
+    /// ready bytes.
     func keep(_ answer: EntitlementsAnswer, since beginning: Beginning) -> ReadyAnswer {
         let ready = render(answer)
         outdate(answer.stream.project, before: answer.rules, since: beginning.moment)
@@ -93,7 +94,7 @@ package final class AnswerCache: Sendable {
         return ready
     }
 
-    /// From now on, answers derived from older rules are not given.
+    /// Stops giving answers derived from rules older than `version`.
     func outdate(_ project: ProjectID, before version: Int64, since moment: Moment) {
         if rules.withLock({ version <= $0[project, default: 0] }) { return }
         for shard in Shard.all {
@@ -111,7 +112,7 @@ package final class AnswerCache: Sendable {
         partitions[Int(shard.number)].withLock(body)
     }
 
-    /// Changes a partition, unless the cache was cleared since that moment.
+    /// Changes a partition, unless the cache was cleared after that moment.
     func change(
         _ shard: Shard, since moment: Moment, _ body: (inout AnswerPartition) -> Void
     ) {
@@ -121,7 +122,7 @@ package final class AnswerCache: Sendable {
     }
 }
 
-/// Counts of answers so far, and the number in the cache.
+/// How many answers were given so far, and how many are in the cache.
 package struct AnswerTally: Hashable, Sendable {
     package fileprivate(set) var hits: Int64 = 0
     package fileprivate(set) var misses: Int64 = 0
@@ -138,13 +139,13 @@ package struct AnswerTally: Hashable, Sendable {
     }
 }
 
-/// The ready answers about the customers of one shard.
+/// The ready answers about one shard's customers.
 ///
-/// Answers are evicted by the clock algorithm: a hand goes round, clears the mark of answers that were used
-/// since its last visit, and removes answers without one. That approximates removing the least recently used,
-/// and a use only sets the mark.
+/// Answers are evicted by the clock algorithm: a hand goes round, clears the mark of answers used
+/// since its last visit, and removes answers without a mark. This approximates removing the least
+/// recently used one, and a use only sets a mark.
 struct AnswerPartition {
-    /// An answer, and since when nothing has confirmed it.
+    /// An answer, and since when it is unconfirmed.
     struct Held {
         let answer: ReadyAnswer
         var confirmedAt: Int64
@@ -175,12 +176,12 @@ struct AnswerPartition {
     private var held: [Held] = []
     private var places: [Stream: Int] = [:]
     private var hand = 0
-    /// The newest known rules; answers derived from older ones are not given.
+    /// The newest known rules. Answers derived from older ones are not given.
     private var rules = KnownRules()
-    /// The last sequence at which any stream with this mark changed. Older readings of those
-    /// streams are no longer kept.
+    /// For each mark, the last sequence at which any of its streams changed. Older readings of
+    /// those streams are not kept.
     private var changed = [Int64](repeating: 0, count: AnswerPartition.marks)
-    /// The same for their sandboxes, which lie in other shards: older readings are not kept.
+    /// The same for their sandboxes, which are in other shards.
     private var sandboxChangedAt = [Moment](repeating: 0, count: AnswerPartition.marks)
 
     init(limit: Int) {
@@ -193,7 +194,7 @@ struct AnswerPartition {
         guard let place = places[stream] else { return miss() }
         let found = held[place]
         guard found.answer.holds(at: now), rules.allow(found.answer) else { return miss() }
-        // Written only on a change: otherwise each read would write memory.
+        // Written only when it changes; otherwise each read would write to memory.
         if !found.isUsed { held[place].isUsed = true }
         tally.hits += 1
         return found
@@ -208,8 +209,8 @@ struct AnswerPartition {
 
     // MARK: Keeping
 
-    /// Keeps the answer unless it is outdated or would take the room of many. It was requested at
-    /// that moment.
+    /// Keeps the answer, which was requested at that moment, unless it is outdated or would take
+    /// the room of many.
     mutating func keep(_ answer: ReadyAnswer, since moment: Moment, confirmedAt: Int64) {
         let new = Held(answer, confirmedAt: confirmedAt)
         let mark = AnswerPartition.mark(of: answer.stream)
@@ -228,14 +229,14 @@ struct AnswerPartition {
         tally.entries += 1
     }
 
-    /// Clears the mark of the next answer, or removes an answer without one.
+    /// Clears the next answer's mark, or removes an answer without one.
     private mutating func evict() {
         if hand >= held.count { hand = 0 }
         if held[hand].isUsed {
             held[hand].isUsed = false
             hand += 1
         } else {
-            // The last answer moves into its place and is checked next.
+            // The last answer moves into this place and is checked next.
             remove(hand)
             tally.evictions += 1
         }
@@ -252,7 +253,7 @@ struct AnswerPartition {
 
     // MARK: Following the log
 
-    /// Notes that the stream changed, so that no older reading is kept.
+    /// Notes that the stream changed. Older readings are then not kept.
     mutating func note(_ stream: Stream, at sequence: Int64) {
         let mark = AnswerPartition.mark(of: stream)
         changed[mark] = max(changed[mark], sequence)
@@ -264,7 +265,8 @@ struct AnswerPartition {
         remove(place)
     }
 
-    /// Drops answers that include an older state of the sandbox, and those still being read.
+    /// Drops answers that include an older state of the sandbox, and rejects those still being
+    /// read.
     mutating func drop(_ stream: Stream, beforeSandbox sequence: Int64, at moment: Moment) {
         let mark = AnswerPartition.mark(of: stream)
         sandboxChangedAt[mark] = max(sandboxChangedAt[mark], moment)
@@ -278,12 +280,12 @@ struct AnswerPartition {
         rules.note(project, version)
     }
 
-    /// Every event after one position and up to the other was processed.
+    /// Notes that every event between the two positions was processed.
     mutating func advance(from start: Int64, to end: Int64) {
         if start <= applied { applied = max(applied, end) }
     }
 
-    /// Drops everything; answers requested before are not kept.
+    /// Drops everything. Answers requested earlier are not kept.
     mutating func clear(at moment: Moment, applied: Int64) {
         var fresh = AnswerPartition(limit: limit)
         fresh.clearedAt = moment
@@ -307,9 +309,9 @@ private struct KnownRules {
         highest = max(highest, version)
     }
 
-    /// Whether the answer was derived from rules at least that new.
+    /// Whether the answer was derived from rules that are new enough.
     func allow(_ answer: ReadyAnswer) -> Bool {
-        // Most answers are as new as any project's rules: then no lookup is needed.
+        // Most answers are as new as any project's rules and need no lookup.
         highest <= answer.rules || versions[answer.stream.project, default: 0] <= answer.rules
     }
 }

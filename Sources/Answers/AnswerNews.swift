@@ -2,11 +2,11 @@ import Core
 package import Following
 import Synchronization
 
-/// How the cache learns what happens in the log.
+/// How the cache follows the log.
 ///
-/// First it notes the changed streams, so that no older reading of them is kept, and drops answers in other
-/// shards that include them. Then it drops the shard's own answers, and only then advances the shard's
-/// position. So no answer claims a position at which it does not hold.
+/// It first notes the changed streams, so that older readings are not kept, and drops answers in
+/// other shards that include them. Then it drops the shard's own answers, and only then advances
+/// the shard's position. No answer ever claims a position at which it does not hold.
 extension AnswerCache: LogReader {
     package var interest: Interest { Interest() }
 
@@ -37,7 +37,7 @@ extension AnswerCache: LogReader {
             }
         }
         for (stream, sequence) in commit.unchanged where applied(of: stream.shard) < sequence {
-            // Another instance's commit may already be in the answer that the sender gets now.
+            // The sender's answer may already include another instance's commit.
             note(stream, at: sequence)
             change(stream.shard) { $0.drop(stream, before: sequence) }
         }
@@ -56,7 +56,7 @@ extension AnswerCache: LogReader {
         }
     }
 
-    /// Processes a stretch of a shard; `body` decides what happens to a customer's own answer.
+    /// Processes a stretch of a shard. `body` decides what happens to a customer's own answer.
     private func take(
         _ stretch: Stretch, since moment: Moment,
         _ body: (Stream, _ sequence: Int64) -> Void
@@ -75,7 +75,7 @@ extension AnswerCache: LogReader {
         change(stretch.shard, since: moment) { $0.advance(from: stretch.start, to: stretch.end) }
     }
 
-    /// Notes that the stream changed, and drops other answers that include it.
+    /// Notes that the stream changed, and drops other streams' answers that include it.
     private func note(_ stream: Stream, at sequence: Int64) {
         change(stream.shard) { $0.note(stream, at: sequence) }
         guard stream.environment == .sandbox else { return }
@@ -83,10 +83,10 @@ extension AnswerCache: LogReader {
         change(production.shard) { $0.drop(production, beforeSandbox: sequence, at: now) }
     }
 
-    /// A committer renders no state with more events than this.
+    /// Committers render no state with more events than this.
     private static let renderedVersions: Int64 = 500
 
-    /// Replaces a cached answer with the one after the commit.
+    /// Replaces a cached answer with the one after this commit.
     private func replace(
         _ stream: Stream, by customer: (Stream) -> CustomerSnapshot?, at sequence: Int64,
         _ time: Int64, since moment: Moment

@@ -1,25 +1,25 @@
 package import Core
 import Synchronization
 
-/// Supplies answers that memory lacks.
+/// Supplies answers that are not in memory.
 package protocol AnswerSource: Sendable {
-    /// A customer's current state; responds exactly once.
+    /// Gives a customer's current state. Responds exactly once.
     func view(
         of stream: Stream, then: @escaping @Sendable (Result<CustomerView, Fault>) -> Void)
-    /// The current state of many customers of one project, or why one cannot be read.
+    /// The current state of many customers of one project. An unreadable customer gets a fault.
     func views(of streams: [Stream]) throws(Fault) -> [Stream: Result<CustomerView, Fault>]
     /// The last position of each shard, by the shard's number.
     func heads() throws(Fault) -> [Int64]
     var now: @Sendable () -> Instant { get }
 }
 
-/// Reads entitlements: from memory while its answers are known to hold, otherwise from the
-/// database, and from memory again, marked as stale, if the database is gone.
+/// Reads entitlements. Memory answers while its answers are known to hold, otherwise the database
+/// does. If the database is gone, memory answers again, marked as stale.
 package final class CustomerReads: Sendable {
-    /// Cached answers are not trusted when the follower of the log has heard nothing for this many
+    /// Cached answers are not trusted if the log's follower has heard nothing for this many
     /// milliseconds.
     package static let trustedMilliseconds: Int64 = 1000
-    /// While the database is gone, one read within this many milliseconds still asks it.
+    /// While the database is gone, one read per this many milliseconds still asks it.
     private static let probePause: Int64 = 1000
 
     private let source: any AnswerSource
@@ -46,7 +46,7 @@ package final class CustomerReads: Sendable {
     /// The current answer from memory; `nil` if the database must be asked.
     package func remembered(_ stream: Stream, after: Position?) -> FilledAnswer? {
         let now = clock()
-        // Checked before the answer is taken, which may not include events applied in between.
+        // Checked before the answer is read, which may not include events applied in between.
         if let after, after.shard != stream.shard, !reaches(after, nil) { return nil }
         guard let held = cache.find(stream, at: now),
             after?.shard != stream.shard || reaches(after, held.position)
@@ -59,8 +59,8 @@ package final class CustomerReads: Sendable {
         return staleAnswer(held, at: now, time)
     }
 
-    /// The current answer, from the database if it can be asked; calls `then` exactly once. A caller
-    /// who demands a `strong` answer gets an error instead of a stale one.
+    /// Reads the current answer from the database if possible. Calls `then` exactly once. A caller
+    /// that requires a `strong` answer gets an error instead of a stale one.
     package func read(
         _ stream: Stream, after: Position?, isStrong: Bool,
         then: @escaping @Sendable (Result<FilledAnswer, ReadError>) -> Void
@@ -98,12 +98,12 @@ package final class CustomerReads: Sendable {
             cache.keep(answer, since: beginning), at: answer.entitlements.at, answer.position)
     }
 
-    /// The current answers about many customers of one project, in order. Answers that memory lacks are
-    /// read together. An unreadable customer has a fault in its place.
+    /// The current answers about many customers of one project, in order. Answers missing in memory
+    /// are read together. An unreadable customer gets a fault in its place.
     package func read(
         _ streams: [Stream], after: Position?
     ) throws(ReadError) -> [Result<FilledAnswer, Fault>] {
-        // Until the position is reached, memory is of no use.
+        // Memory is of no use before it reaches the position.
         let isReached = after.map { $0.sequence <= cache.applied(of: $0.shard) } ?? true
         var found: [Stream: Result<FilledAnswer, Fault>] = [:]
         if isReached {
@@ -148,10 +148,10 @@ package final class CustomerReads: Sendable {
         }
     }
 
-    /// Rethrows faults that do not mean that the database is gone.
+    /// Rethrows faults unless they mean that the database is gone.
     private func noteOutage(_ fault: Fault) throws(ReadError) {
-        // A busy database is still there, and its answer may be newer. If the follower of the log
-        // hears nothing either, the database hangs.
+        // A busy database is still there and may have a newer answer. If the log's follower hears
+        // nothing either, the database hangs.
         let hangs = fault == .busy && cache.lag > CustomerReads.trustedMilliseconds
         guard fault.isOutage || hangs else { throw .fault(fault) }
         isOut.store(true, ordering: .relaxed)
@@ -183,7 +183,7 @@ package final class CustomerReads: Sendable {
 
     // MARK: Positions
 
-    /// Whether an answer at `position` also includes the other position, as far as memory can tell.
+    /// Whether an answer at `position` also includes `after`, as far as memory can tell.
     private func reaches(_ after: Position?, _ position: Position?) -> Bool {
         guard let after else { return true }
         if let position, after.shard == position.shard {
@@ -192,9 +192,9 @@ package final class CustomerReads: Sendable {
         return after.sequence <= cache.applied(of: after.shard)
     }
 
-    /// Throws unless the database's last answer includes the position; without `position`, unless its
-    /// next answers will. They include every position that a caller was ever given; any other one is not
-    /// in this log.
+    /// Throws unless the database's last answer includes `after`; without `position`, unless its
+    /// next answers will. They include every position ever given to a caller. Any other position is
+    /// not in this log.
     package func require(_ after: Position?, within position: Position?) throws(ReadError) {
         guard let after, !reaches(after, position) else { return }
         if let position, after.shard == position.shard {
@@ -223,25 +223,27 @@ extension Fault {
 /// Why a read has no answer.
 package enum ReadError: Error, Hashable, Sendable {
     case fault(Fault)
-    /// The log does not reach that position.
+    /// The log does not reach the position.
     case notReached(Position, head: Position)
 }
 
-/// An answer about a customer's entitlements as bytes, with the details needed before it is given.
+/// An answer about a customer's entitlements as bytes, with what is needed to decide whether to
+/// give it.
 ///
-/// A class, so that passing it on costs one reference count.
+/// A class, because passing it on then costs one reference count.
 package final class ReadyAnswer: Sendable {
     package let stream: Stream
-    /// Distinguishes it from every other answer about the customer, at any time and on any instance.
+    /// Differs from the tag of every other answer about the customer, at any time and on any
+    /// instance.
     package let tag: String
     package let body: AnswerBody
-    /// The time for which it is right, by the clock alone.
+    /// When the answer is right, judged by the clock alone.
     private let validity: Range<Instant>
-    /// The version of the project's rules that it was derived from.
+    /// The version of the project's rules behind the answer.
     let rules: Int64
     /// The sequence in the stream's shard up to which it was read.
     let sequence: Int64
-    /// The sequence, in the sandbox's shard, up to which the included sandbox was read.
+    /// The sequence in the sandbox's shard up to which an included sandbox was read.
     let sandboxSequence: Int64?
 
     package init(_ answer: EntitlementsAnswer, as body: AnswerBody, tag: String) {
@@ -255,11 +257,11 @@ package final class ReadyAnswer: Sendable {
         sandboxSequence = answer.sandbox?.sequence
     }
 
-    /// Whether it is right at that instant, by the clock alone.
+    /// Whether the answer is right at that instant, judged by the clock alone.
     func holds(at now: Instant) -> Bool { validity.contains(now) }
 
-    /// Whether the other answer of the same stream knows more. If both know the same, each is right
-    /// in its own time, and the one requested last is wanted.
+    /// Whether the stream's other answer knows more. If both know the same, the one requested last
+    /// is wanted.
     func isOlder(than other: ReadyAnswer) -> Bool {
         if sequence != other.sequence { return sequence < other.sequence }
         return rules < other.rules
@@ -267,15 +269,14 @@ package final class ReadyAnswer: Sendable {
 
     /// Its rough size in bytes.
     var weight: Int {
-        // The object itself, and the header of each array and each long name.
+        // The object itself, and the headers of its arrays and long names.
         let own = 192 + body.bytes.count + body.parts.count * MemoryLayout<AnswerBody.Part>.stride
         let name = stream.customer.text.utf8.count
         return own + 64 + (name > 15 ? name + 32 : 0)
     }
 }
 
-/// The bytes of an answer, with two gaps that are filled for each reader: the instant and the
-/// position.
+/// An answer's bytes with two gaps to fill for each reader: the instant and the position.
 package struct AnswerBody: Sendable {
     /// One entitlement in the answer.
     package struct Part: Sendable {
@@ -289,16 +290,16 @@ package struct AnswerBody: Sendable {
         }
     }
     package var bytes: [UInt8] = []
-    /// The place of the instant, which the position follows.
+    /// Where the instant goes. The position follows it.
     package var instant = 0
     package var position = 0
-    /// The place of the entitlements, including the comma before their name.
+    /// Where the entitlements begin, including the comma before their name.
     package var entitlements = 0
     package var parts: [Part] = []
 
     package init() {}
 
-    /// Appends the bytes before `end`, which comes after both gaps, with the gaps filled.
+    /// Appends the bytes before `end` with both gaps filled. `end` must come after the gaps.
     package func append(
         before end: Int, to target: inout [UInt8], at now: Instant, _ position: String
     ) {
@@ -315,8 +316,7 @@ package struct FilledAnswer: Sendable {
     package let ready: ReadyAnswer
     package let at: Instant
     package let position: Position
-    /// For how many milliseconds the log has been unable to confirm that it still holds; `nil` if
-    /// it holds.
+    /// How many milliseconds the log has been unable to confirm the answer; `nil` if it holds.
     package let staleness: Int64?
 
     package init(

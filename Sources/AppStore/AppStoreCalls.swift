@@ -20,6 +20,8 @@ extension StoreCall {
         case .notifications: ("notifications", 50)
         case .test: ("test", 1)
         case .testResult: ("test_result", 1)
+        case .reading: ("reading", 1)
+        case .probe: ("probe", 1)
         case .finish: ("finish", 50)
         case .setToken: ("token", 20)
         case .extend: ("extend", 20)
@@ -37,7 +39,9 @@ extension StoreCall {
             .history(let id, _, _), .refunds(let id, _), .finish(let id), .setToken(_, let id),
             .extend(let id, _), .consumption(_, let id):
             id
-        case .order, .notifications, .test, .testResult, .extendAll, .extendAllResult: nil
+        case .order, .notifications, .test, .testResult, .reading, .probe, .extendAll,
+            .extendAllResult:
+            nil
         }
     }
 

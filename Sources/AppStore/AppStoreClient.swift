@@ -30,6 +30,11 @@ package struct AppStoreClient: Sendable {
     package func ask(
         _ call: StoreCall, about app: StoreApp, in wanted: Environment?
     ) throws(StoreTrouble) -> StoreAnswer {
+        switch call {
+        case .probe: throw .unsupported("A test notification shows what it would.")
+        case .reading: throw .unsupported("The store knows no tokens; ask for a transaction.")
+        default: break
+        }
         let credentials = try line.credentials(of: app)
         guard let key = AppStoreKey(credentials) else { throw .noKey(of: app.key.id) }
         let hosts = credentials.address.map(StoreHosts.init) ?? hosts

@@ -34,6 +34,8 @@ package struct AppStoreProfile: StoreProfile {
         "App Store Connect has no server URL for notifications; enter https://HOST"
         + "/v1/stores/apple/notifications there, version 2."
 
+    package let probes: [StoreProbe] = []
+
     static let sharedSecret = "shared_secret"
 
     package init() {}
@@ -44,6 +46,13 @@ package struct AppStoreProfile: StoreProfile {
 
     package func newsReach(in environment: Environment) -> Int64 {
         (environment == .production ? 180 : 30) * 86_400_000
+    }
+
+    package func foreign(_ app: AppID) -> RefusedEvidence {
+        RefusedEvidence(
+            code: "foreign_bundle_id",
+            sentence: "It was made for \(app), which is not a configured app.",
+            cure: .settingTheApp)
     }
 
     package func proper(

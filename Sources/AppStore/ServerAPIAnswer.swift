@@ -76,7 +76,7 @@ struct ServerAPIAnswer {
                 isComplete: json["complete"]?.bool ?? false,
                 succeeded: json["succeededCount"]?.integer ?? 0,
                 failed: json["failedCount"]?.integer ?? 0)
-        case .finish, .setToken, .consumption: break
+        case .finish, .setToken, .consumption, .probe, .reading: break
         }
         return answer
     }

@@ -27,7 +27,8 @@ struct ServerAPIRequest {
             self.init(
                 "POST", "v1/notifications/history",
                 query: after.map { [("paginationToken", $0)] } ?? [], body: filter.json)
-        case .test:
+        // The client refuses the other two.
+        case .test, .probe, .reading:
             self.init("POST", "v1/notifications/test")
         case .testResult(let token):
             self.init("GET", "v1/notifications/test/\(segment(token))")

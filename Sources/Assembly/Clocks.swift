@@ -7,8 +7,8 @@ package import Service
 package import Telemetry
 
 extension Database {
-    /// The clock of a command over this database. A test's clock stands still while the command runs. A
-    /// command that changes something may use a test clock only if it `isForTests`.
+    /// The clock for a command over this database. A test clock stands still while the command
+    /// runs. A command that changes something may use one only if it `isForTests`.
     package func clock(onlyReads: Bool, isForTests: Bool) throws(StartError) -> Clock {
         guard let instant = try testClockInstant() else {
             if isForTests { throw .noTestClock }
@@ -23,8 +23,8 @@ extension Database {
         try asking { () throws(LedgerError) in try TestClockTable(serviceConnection).read() }
     }
 
-    /// The clock of `deed serve`, if it is a test's. It is created if the command `mayMark` the
-    /// database permanently.
+    /// The clock for `deed serve`, if it is a test clock. It is created if the command `mayMark`
+    /// the database permanently.
     package func sharedClock(isForTests: Bool, mayMark: Bool, log: Log) throws(StartError)
         -> SharedClock?
     {
@@ -49,9 +49,9 @@ extension Database {
         return SharedClock(at: found, table)
     }
 
-    /// The database decides whether time may be a test's, and only its owner can give it such a clock.
-    /// Production customers never get one: they would lose what they paid for or were given. Nor do
-    /// production stores: with a test clock their credentials are refused, too.
+    /// Gives the database a test clock, which only its owner can do. A database with production
+    /// customers never gets one: they would lose what they paid for or were given. Nor does one
+    /// with production store credentials, which a test clock would make unusable.
     private func markForTests() throws(StartError) {
         do throws(LedgerError) {
             try TestClockTable(connection(role: nil)).mark(at: systemClock())
@@ -62,7 +62,7 @@ extension Database {
 }
 
 extension StartError {
-    /// Why a database gets no test clock; `nil` if the reason is not in its rules.
+    /// Why a database gets no test clock; `nil` if its rules do not explain the error.
     fileprivate init?(markingFor error: LedgerError) {
         guard case .postgres(let reason) = error else { return nil }
         let sentence: String

@@ -7,8 +7,8 @@ package import Telemetry
 
 /// The database in the settings: an operator's, or the private one.
 ///
-/// Only commands that begin something may create the private one: for the others, a missing folder
-/// is more likely misspelt than new.
+/// Only commands that start something may create the private one. For others, a missing folder is
+/// more likely misspelt than new.
 package struct Database: Sendable {
     let url: String
     let privatePostgres: PrivatePostgres?
@@ -52,17 +52,17 @@ package struct Database: Sendable {
 
     package var isPrivate: Bool { privatePostgres != nil }
 
-    /// Call it when a restore into the private database is whole.
+    /// Call when a restore into the private database is complete.
     package func endRestoring() { if isPrivate { RestoreMark(in: dataFolder).remove() } }
 
-    /// Call it when the database is no longer needed: a private one stops with its last user.
+    /// Call when the database is no longer needed. A private one stops with its last user.
     package func leave() { privatePostgres?.leave() }
 
     package func connection(role: String?) -> ConnectionSettings {
         ConnectionSettings(url: url, role: role)
     }
 
-    /// The connection with the rights for all ordinary work.
+    /// A connection with the rights for all ordinary work.
     package var serviceConnection: ConnectionSettings {
         connection(role: LedgerSettings.serviceRole)
     }
@@ -78,8 +78,8 @@ package struct Database: Sendable {
         return settings
     }
 
-    /// Brings a private database's schema up to date, because it has no administrator; an
-    /// operator's database must be right already.
+    /// Updates a private database's schema, since it has no administrator. An operator's database
+    /// must be up to date already.
     package func prepareSchema(log: Log = .silent) throws(StartError) {
         try asking { () throws(LedgerError) in
             if isPrivate {
@@ -95,8 +95,8 @@ package struct Database: Sendable {
         }
     }
 
-    /// Logs differences between the schema, or the rights in it, and what this release creates. If the
-    /// database does not answer now, other parts report that.
+    /// Logs how the schema and its rights differ from what this release creates. If the database
+    /// does not answer now, other parts report that.
     package func tellDifferences(log: Log) {
         guard var connection = try? Connection.open(serviceConnection),
             let differences = try? connection.schemaDifferences()

@@ -1,8 +1,8 @@
 import Glibc
 
-/// Lets this process open that many descriptors, or as many as the system allows, and returns the new
-/// limit. Shells and service managers often set 1,024, fewer than the connections that are served;
-/// without a free one, not even the database can be reached.
+/// Raises this process's descriptor limit to this number, or to as many as the system allows, and
+/// returns the new limit. Shells and service managers often set 1,024, fewer than the connections
+/// to serve. With no descriptor free, not even the database can be reached.
 func allowDescriptors(_ wanted: Int) -> Int {
     var limit = rlimit()
     let resource = Int32(RLIMIT_NOFILE.rawValue)

@@ -10,9 +10,9 @@ import Ledger
 import Service
 import Threading
 
-/// What an instance says of itself beside the log.
+/// What an instance reports about itself.
 struct InstanceSigns: Sendable {
-    /// How many unreadable streams are named.
+    /// How many unreadable streams the report names.
     private static let streamLimit = 20
 
     let name: String
@@ -29,7 +29,7 @@ struct InstanceSigns: Sendable {
 
     func begin(_ servers: Servers) { self.servers.change { $0 = servers } }
 
-    /// The names of what is to be noted beside the log.
+    /// Names of events worth recording since the last call.
     func news() -> [String] {
         let noted = parts.submissions.news.take()
         return noted.apps.map { Note.news(of: $0) }
@@ -38,7 +38,7 @@ struct InstanceSigns: Sendable {
             }
     }
 
-    /// `obstacles` are those of `/readyz`; `nil` before the servers answer.
+    /// The report. `obstacles` are those of `/readyz`, or `nil` before the servers answer.
     func says(_ obstacles: [String]) -> JSON? {
         guard let servers = servers.change(wake: .none, { $0 }) else { return nil }
         let unread = parts.live.ledger.unreadStreams
@@ -58,18 +58,15 @@ struct InstanceSigns: Sendable {
             "reconcile_at": .optional(settings.reconcileAtText),
             "unread": .integer(unread.count),
             "unreadable": .array(
-                unread.prefix(InstanceSigns.streamLimit).map { stream, reason in
-                    [
-                        "project": .string(stream.project.text),
-                        "environment": .string(stream.environment.rawValue),
-                        "customer": .string(stream.customer.text),
-                        "reason": .string(String(reason.prefix(300))),
-                    ]
+                unread.prefix(InstanceSigns.streamLimit).map { subject, reason in
+                    var words = subject.words
+                    words.append("reason", .string(String(reason.prefix(300))))
+                    return .object(words)
                 }),
         ]
     }
 
-    /// The address with the port that was really taken.
+    /// The address with the port that was actually bound.
     private static func address(_ listen: String, _ port: UInt16) -> String {
         let colon = listen.lastIndex(of: ":") ?? listen.endIndex
         return "\(listen[..<colon]):\(port)"
@@ -78,7 +75,6 @@ struct InstanceSigns: Sendable {
     private static let host = machineName()
 }
 
-/// This machine's name in its network.
 package func machineName() -> String {
     var name = [CChar](repeating: 0, count: 256)
     gethostname(&name, 255)

@@ -38,13 +38,14 @@ package struct Parts: Sendable {
         feed.publish(to: outside.metrics)
         let unknown = UnknownProducts(
             outside.metrics, log: outside.log, clock: outside.machineClock)
-        submissions = Submissions(live.intake, apps: AppRing(live.useCases.ports)) {
+        submissions = Submissions(live.intake) {
             unknown.notice($1, of: $0)
         }
     }
 
-    package func router(_ operations: Operations) -> Router {
+    package func router(_ operations: Operations, pages: PageSurface? = nil) -> Router {
         Router(
-            live.useCases, reads, submissions, feed: feed, keys: keys, operations: operations)
+            live.useCases, reads, submissions, feed: feed, keys: keys, operations: operations,
+            pages: pages)
     }
 }

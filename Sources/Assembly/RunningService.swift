@@ -12,7 +12,6 @@ package import Service
 import Telemetry
 import Threading
 
-/// A running service.
 package struct RunningService: Sendable {
     /// How long the drain may take before the process ends anyway.
     private static let drainMilliseconds: Int64 = 10_000
@@ -26,7 +25,7 @@ package struct RunningService: Sendable {
     private let signs: InstanceSigns
     private let log: Log
 
-    /// `stop` is called when the service cannot continue; its starter then stops it.
+    /// `stop` is called when the service cannot continue. The caller then has to stop it.
     package init(
         _ settings: ServiceSettings, _ database: Database, testClock: SharedClock?,
         _ outside: Outside, stop: @escaping @Sendable () -> Void
@@ -83,6 +82,8 @@ package struct RunningService: Sendable {
             [
                 "listen": .string(settings.server.listen), "port": .integer(Int(servers.port)),
                 "operations_port": servers.operationsPort.map { .integer(Int($0)) } ?? .null,
+                "console_port": servers.consolePort.map { .integer(Int($0)) } ?? .null,
+                "console": .bool(settings.console != nil),
                 "private_database": .bool(database.isPrivate),
                 "process": .integer(Int(getpid())),
             ])
@@ -116,14 +117,14 @@ package struct RunningService: Sendable {
                 bell.ring(Set(events.map(\.stream.project)))
                 if events.contains(where: \.stream.isOfProject) { hurry() }
             })
-        // Before the service reports that it is up.
+        // This happens before the service reports that it is up.
         watch.look()
         try? parts.keys.reload()
         try? parts.submissions.apps.reload()
         runner.start()
     }
 
-    /// Why it could not continue; `nil` while it can.
+    /// Why it could not continue, or `nil`.
     package var end: StartError? {
         foreignClock.instant.map(StartError.testClockUnnamed)
     }
@@ -132,13 +133,15 @@ package struct RunningService: Sendable {
         log.info("stopping")
         isStopping.change { $0 = true }
         runner.stop()
-        // Waiting calls are answered now, or the drain would wait for them.
+        // Waiting calls are answered now; otherwise, the drain would wait for them.
         parts.feed.stop()
         parts.live.store.close()
         let deadline = monotonicMilliseconds() + RunningService.drainMilliseconds
         if !servers.drain(milliseconds: RunningService.drainMilliseconds) {
             log.warning("drain_incomplete")
         }
+        try? parts.keys.uses.write()
+        try? parts.keys.refusals.write()
         let unfinished = runner.unfinished(after: max(1000, deadline - monotonicMilliseconds()))
         try? parts.live.ledger.forgetInstance(signs.name)
         if !unfinished.isEmpty {
@@ -151,12 +154,12 @@ package struct RunningService: Sendable {
 }
 
 extension Parts {
-    /// Every job of a service: the given ones, and those that need only the parts.
+    /// Every job of a service: these, and the jobs that need only the parts.
     fileprivate func runner(of jobs: [Job], _ outside: Outside) -> Runner {
         let (ledger, ports) = (live.ledger, live.useCases.ports)
         let intake = IntakeJobs(submissions, log: outside.log, metrics: outside.metrics)
         return Runner(
-            jobs + [.keys(keys), .apps(submissions.apps)]
+            jobs + [.keys(keys), .keyUses(keys), .refusedCalls(keys), .apps(submissions.apps)]
                 + [
                     .projecting(Reprojection(ledger, .live), log: outside.log),
                     .publishing(Publishing(ledger, now: ports.now), metrics: outside.metrics),
@@ -165,7 +168,7 @@ extension Parts {
                     .emptying(ports.erasures, log: outside.log),
                     .reconciled(ledger, metrics: outside.metrics),
                     .reportingRefunds(
-                        RefundReports(live.intake, ledger),
+                        RefundReports(live.intake, ledger, ledger),
                         log: outside.log, metrics: outside.metrics),
                     .requested(ledger, live.intake, log: outside.log) {
                         ReconcilePort($0, ledger, $1)
@@ -189,7 +192,7 @@ extension Operations {
 }
 
 extension ServiceSettings {
-    /// The job that reconciles every project, if it is this service's.
+    /// The job that reconciles every project, if this service does that.
     fileprivate func nightly(_ parts: Parts, _ log: Log) -> Job? {
         let live = parts.live
         return reconcileAt.map { time in
@@ -206,7 +209,7 @@ extension SharedClock {
 }
 
 extension DatabaseWatch {
-    /// What keeps the service from answering normally: a reason of its own, or the database.
+    /// What keeps the service from answering normally: its own reason or the database.
     fileprivate func obstacles(beside own: String?) -> [Obstacle] {
         if let own { return [Obstacle(own)] }
         return (obstacle.map { [Obstacle($0)] } ?? [])

@@ -6,16 +6,16 @@ import JSON
 package import Ledger
 
 extension LogMemory {
-    /// A file for each database that has a log, in a folder of the data folder that services share. Commands
-    /// only look there and write nothing, not even into the database: the files belong to the user who
-    /// serves.
+    /// Keeps a file for each database with a log, in a folder of the data folder that services
+    /// share. Commands only read them and write nothing, not even to the database: the files belong
+    /// to the service user.
     package static func files(in dataFolder: String, areKept: Bool) -> LogMemory {
         let folder = "\(dataFolder)/seen"
         return LogMemory(
             recall: { root, server throws(NotRecalled) in
                 do throws(NotRecalled) {
                     let file = SeenLogFile(folder: folder, root: root, of: server)
-                    // A log found in another database was brought there, perhaps from a backup.
+                    // A log found in another database was moved there, perhaps from a backup.
                     if let seen = try file.read() { return seen }
                     return try file.latestElsewhere?.read()
                 } catch {
@@ -36,7 +36,7 @@ extension LogMemory {
     }
 }
 
-/// The seen part of one log in one database, as a file.
+/// A file with what was seen of one log in one database.
 private struct SeenLogFile {
     struct NotWritten: Error {
         let reason: String
@@ -52,7 +52,7 @@ private struct SeenLogFile {
     private let folder: String
     private let root: Digest32
     private let path: String
-    /// What was seen since the file was synced. A power failure may spoil it.
+    /// What was seen since the file was last synced. A power failure may corrupt it.
     private var recent: String { "\(path).recent" }
 
     /// Unidentified databases share one file.
@@ -72,7 +72,7 @@ private struct SeenLogFile {
 
     private static func name(of root: Digest32) -> String { String(root.hex.prefix(32)) }
 
-    /// The file of another database in which the same log was seen last.
+    /// The newest file about the same log in another database.
     var latestElsewhere: SeenLogFile? {
         let names = (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
         let files = names.filter {
@@ -87,7 +87,7 @@ private struct SeenLogFile {
         return attributes?[.modificationDate] as? Date ?? .distantPast
     }
 
-    /// The file's content and what was seen since; `nil` if there is none.
+    /// The file's content merged with what was seen since; `nil` if there is none.
     func read() throws(LogMemory.NotRecalled) -> SeenLog? {
         guard var seen = try read(path) else { return nil }
         if let recent = try? read(recent) { seen.merge(recent) }
@@ -113,9 +113,9 @@ private struct SeenLogFile {
         return seen
     }
 
-    /// Adds what this process has seen to what others have. A process killed during this leaves
-    /// everything as it was; a power failure leaves what was synced. Others' records are overwritten
-    /// only if they are unreadable and were given up.
+    /// Merges what this process has seen into what others have. A process killed meanwhile leaves
+    /// everything as it was; a power failure leaves what was synced. Other processes' records are
+    /// overwritten only if they are unreadable and were given up.
     func merge(_ seen: SeenLog, with care: LogMemory.Care) throws(NotWritten) {
         do {
             try FileManager.default.createDirectory(
@@ -135,8 +135,8 @@ private struct SeenLogFile {
             if care != .overwriting { throw NotWritten(error) }
         }
         try write(merged, to: care == .quick ? recent : path, isSynced: care != .quick)
-        // All of it is now in the main file. If it stayed, it would outlive a main file that is
-        // removed.
+        // The main file now has all of it. If this file stayed, it would outlive a main file that
+        // someone removes.
         if care != .quick { unlink(recent) }
     }
 

@@ -6,6 +6,7 @@ import Telemetry
 struct Servers: Sendable {
     private let server: Server
     private let operations: Server?
+    private let console: Server?
 
     init(
         _ settings: ServiceSettings, _ parts: Parts, _ calls: Operations,
@@ -20,21 +21,38 @@ struct Servers: Sendable {
         } else {
             operations = nil
         }
+        let pages = settings.console.map { parts.console(calls, speaksTLS: $0.speaksTLS) }
+        if var apart = settings.console?.server, let pages {
+            apart.stamp = stamp
+            console = try Server(
+                apart, metrics: Metrics(),
+                Router(pages: pages, parts.live.useCases, keys: parts.keys, operations: calls))
+        } else {
+            console = nil
+        }
+        let isShared = console == nil
         var settings = settings.server
         settings.stamp = stamp
-        server = try Server(settings, metrics: calls.metrics, parts.router(calls))
+        server = try Server(
+            settings, metrics: calls.metrics,
+            parts.router(calls, pages: isShared ? pages : nil))
     }
 
     var port: UInt16 { server.port }
     var operationsPort: UInt16? { operations?.port }
+    var consolePort: UInt16? { console?.port }
 
-    /// Reads the TLS files again, for new connections.
-    func renewIdentity() throws(ServerError) { try server.renewIdentity() }
+    /// Reads the TLS files again for new connections.
+    func renewIdentity() throws(ServerError) {
+        try server.renewIdentity()
+        try console?.renewIdentity()
+    }
 
     var certificateEnds: Int64? { server.certificateEnds }
 
     /// The operations server keeps serving to the end.
     func drain(milliseconds: Int64) -> Bool {
+        console?.drain(milliseconds: 1000)
         let isDrained = server.drain(milliseconds: milliseconds)
         operations?.drain(milliseconds: 1000)
         return isDrained

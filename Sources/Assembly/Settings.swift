@@ -19,19 +19,22 @@ package struct Settings: Sendable {
 
 /// A service's size, and its addresses.
 package struct ServiceSettings: Sendable {
-    /// Descriptors besides those of clients' connections and of its own to the database.
+    /// Descriptors needed in addition to clients' connections and this process's own to the
+    /// database.
     private static let otherDescriptors = 256
 
     package var server = ServerSettings()
-    /// The operators' server; `nil` unless it has its own address.
+    /// The operators' server; `nil` unless it has an address of its own.
     package var operations: ServerSettings?
+    /// The pages for people; `nil` without them.
+    package var console: ConsoleSettings?
     package var answerBytes = 256 << 20
     package var staleMilliseconds: Int64 = 60_000
-    /// How often the service was asked to read its TLS files again.
+    /// How often a rereading of the TLS files was requested.
     package var hangups: @Sendable () -> Int = { 0 }
-    /// This build's, shown to operators.
+    /// This build's version, shown to operators.
     package var version = ""
-    /// When every project is reconciled each day; `nil` if something else does that.
+    /// The daily time to reconcile every project; `nil` if something else does that.
     private(set) var reconcileAt: TimeOfDay?
 
     private(set) var reconcileAtText: String?
@@ -45,21 +48,24 @@ package struct ServiceSettings: Sendable {
         return reconcileAt != nil
     }
 
-    /// Claims the addresses before anything is made for a service that cannot start: another process may have
-    /// them.
+    /// Claims the addresses before anything is created. Another process may have them, and then the
+    /// service cannot start.
     package mutating func claimAddresses() throws(StartError) {
         do throws(ServerError) {
             try server.claimAddress()
             try operations?.claimAddress()
+            try console?.server?.claimAddress()
         } catch {
             throw .fault(error.description)
         }
     }
 
-    /// Limits connections to the available descriptors: the rest of the service needs some.
+    /// Limits connections to the available descriptors. The rest of the service needs some.
     package mutating func fitDescriptors(log: Log) {
         let others = ServiceSettings.otherDescriptors
-        let wanted = server.connections + others + (operations?.connections ?? 0)
+        let wanted =
+            server.connections + others + (operations?.connections ?? 0)
+            + (console?.server?.connections ?? 0)
         let allowed = allowDescriptors(wanted)
         if allowed >= wanted { return }
         server.connections = max(1, allowed - others)

@@ -3,12 +3,13 @@ import Postgres
 
 /// Why a service, or something that a command needs, is unavailable.
 package enum StartError: Error, Hashable, Sendable {
-    /// It works as intended, but not for this.
+    /// Everything works as intended, but this is not allowed.
     case refused(code: String, sentence: String)
     case fault(String)
 
-    /// Why a database's URL names no PostgreSQL; `nil` if it may. libpq takes such a text for a database's
-    /// name, and says only that no such database exists. The text itself may hold a password.
+    /// Why a database URL cannot name a PostgreSQL database, or `nil`. libpq would take such a text
+    /// for a database's name and only say that no such database exists. The message omits the text,
+    /// which may contain a password.
     init?(foreignURL url: String) {
         let form = "Give --database-url as in postgresql://LOGIN@HOST/DATABASE."
         if let end = url.firstRange(of: "://")?.lowerBound {
@@ -29,18 +30,18 @@ package enum StartError: Error, Hashable, Sendable {
 }
 
 extension LedgerError {
-    /// The refusal's code for programs, if it is no fault.
+    /// The code for programs, if this is a refusal.
     package var refusalCode: String? {
         if case .schemaUnreleased = self { "schema_unreleased" } else { nil }
     }
 
-    /// With the server's own words: the person at the terminal may see them.
+    /// Includes the server's own message, which the person at the terminal may see.
     package var detailed: String {
         guard case .postgres(let error) = self, !error.serverMessage.isEmpty else {
             return description
         }
-        // 42501: the login lacks the privilege, most likely membership in the service's role. If it may not
-        // even connect, PostgreSQL says so in words.
+        // 42501: the login lacks the privilege, most likely membership in the service's role. If it
+        // may not even connect, PostgreSQL says so only in its message.
         let isRefused =
             error.sqlState == "42501"
             || error.serverMessage.contains("permission denied for database")
@@ -51,7 +52,7 @@ extension LedgerError {
     }
 }
 
-/// Asks the ledger during a start; what it throws ends the start.
+/// Asks the ledger during a start. Any error ends the start.
 func asking<Answer>(_ body: () throws(LedgerError) -> Answer) throws(StartError) -> Answer {
     do throws(LedgerError) {
         return try body()

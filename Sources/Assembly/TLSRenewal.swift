@@ -7,10 +7,10 @@ import Jobs
 import Telemetry
 import Threading
 
-/// Reads the TLS files again when they have changed, or when that is requested: certificates are renewed more
-/// often than services start.
+/// Reads the TLS files again when they change or when asked to. Certificates are renewed more often
+/// than services start.
 final class TLSRenewal: Sendable {
-    /// What a look compares: which files, of when, of what size.
+    /// What is compared at each look: the files, their times and sizes.
     private struct Stamp: Equatable {
         var parts: [Int]
 
@@ -24,11 +24,11 @@ final class TLSRenewal: Sendable {
         }
     }
     private struct State {
-        /// What is in use.
+        /// The files in use.
         var used: Stamp
         var seen: Stamp
         var hangups = 0
-        /// What could not be used, so that it is logged once.
+        /// The files that could not be used, remembered to log them only once.
         var refused: Stamp?
     }
 
@@ -57,7 +57,8 @@ final class TLSRenewal: Sendable {
 
     func begin(_ servers: Servers) { self.servers.change { $0 = servers } }
 
-    /// Files that change between two looks are still being written: the pair is used when it has come to rest.
+    /// Files that changed between two looks may still be being written. They are used once they
+    /// stay the same.
     private func look() {
         guard let servers = servers.change(wake: .none, { $0 }) else { return }
         let (stamp, asked) = (Stamp(files), hangups())

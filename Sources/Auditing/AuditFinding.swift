@@ -1,6 +1,6 @@
 package import Core
 
-/// Something that violates the log's rules, or differs from what follows from the log.
+/// Something that violates the log's rules or differs from what the log implies.
 package struct AuditFinding: Hashable, Sendable, CustomStringConvertible {
     /// The table, such as `deed.events`.
     package let table: String
@@ -30,7 +30,7 @@ package struct AuditFinding: Hashable, Sendable, CustomStringConvertible {
             expected: expected, found: found)
     }
 
-    /// A finding about where a shard says that it ends.
+    /// A finding about a shard's recorded end.
     package init(head shard: Shard, column: String, expected: String, found: String) {
         self.init(
             "deed.shards", "\(shard.number)", shard: shard, column: column, expected: expected,
@@ -48,7 +48,7 @@ package struct AuditFinding: Hashable, Sendable, CustomStringConvertible {
     }
 }
 
-/// The first findings, and their total.
+/// The first findings, and how many there are in total.
 package struct AuditFindings: Sendable {
     package static let listLimit = 100
 
@@ -77,7 +77,7 @@ package struct AuditFindings: Sendable {
     }
 }
 
-/// Text in a row must not control the terminal that shows it.
+/// Escapes text from a row, which must not control the terminal that shows it.
 private func escaped(_ text: String) -> String {
     text.unicodeScalars.reduce(into: "") { shown, scalar in
         switch scalar.properties.generalCategory {

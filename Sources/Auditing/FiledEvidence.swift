@@ -15,7 +15,7 @@ package struct FiledEvidence: Sendable {
     package let verdict: String
     /// `nil` if only the digest is stored.
     package let content: [UInt8]?
-    /// In the order in which they are put back; a missing one is empty.
+    /// In the order in which they are restored. A missing one is empty.
     package let certificates: [[UInt8]]
     /// Whether the columns still hold what was written.
     package let isSealed: Bool
@@ -45,7 +45,7 @@ package struct RestingEvent: Sendable {
     package let project: String
     package let environment: String
     package let type: String
-    /// The evidence that it names; `nil` if it should name some and does not.
+    /// The evidence that it names; `nil` if it names none but should.
     package let digest: [UInt8]?
     /// What the evidence must state for the event to be true.
     package let facts: Facts
@@ -83,8 +83,8 @@ extension Facts {
         return subjects
     }
 
-    /// Whether evidence with these facts explains an event word for word, in whatever form the evidence
-    /// came.
+    /// Whether evidence with these facts explains an event exactly, whatever form the evidence came
+    /// in.
     package func explain(_ event: Facts) -> Bool {
         let (told, stated) = (event.unranked, unranked)
         return told.transactions.allSatisfy(stated.transactions.contains)
@@ -106,26 +106,22 @@ extension Facts {
 }
 
 extension Event {
-    /// What evidence must have stated for this to have happened.
+    /// What evidence must have stated for the event to have happened.
     package var facts: Facts {
         var facts = Facts()
-        switch self {
-        case .purchaseMade(let fact), .subscriptionRenewed(let fact),
-            .subscriptionUpgraded(let fact), .subscriptionExtended(let fact),
-            .purchaseRefunded(let fact), .purchaseRevoked(let fact), .refundReversed(let fact),
-            .purchaseRestated(let fact):
-            facts.transactions = [fact]
-        case .renewalChanged(let fact), .renewalRestated(let fact): facts.renewals = [fact]
-        case .appInstalled(let fact): facts.apps = [fact]
-        case .refundRequested(let fact), .refundDeclined(let fact): facts.refunds = [fact]
-        case .consentRescinded(let fact): facts.consents = [fact]
-        default: break
+        switch fact {
+        case .transaction(let fact): facts.transactions = [fact]
+        case .renewal(let fact): facts.renewals = [fact]
+        case .app(let fact): facts.apps = [fact]
+        case .refund(let fact): facts.refunds = [fact]
+        case .consent(let fact): facts.consents = [fact]
+        case nil: break
         }
         return facts
     }
 }
 
-/// The result of proving stored evidence again from nothing but its stored form.
+/// The result of proving stored evidence again from its stored form alone.
 package enum EvidenceProof: Sendable {
     case proven(ProvenAgain)
     /// Only its digest is stored: there is nothing to prove.
@@ -135,7 +131,7 @@ package enum EvidenceProof: Sendable {
     case refused(sentence: String)
 }
 
-/// What newly proven evidence states.
+/// What evidence states when proven again.
 package struct ProvenAgain: Sendable {
     package let kind: EvidenceKind
     package let app: AppID?

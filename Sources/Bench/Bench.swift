@@ -23,7 +23,7 @@ private struct Bench: Sendable {
         Bench(
             name: "load",
             usage: "--customers COUNT --due COUNT --later COUNT --ends MILLISECONDS "
-                + "[--tickets COUNT] --events FILE --rows FILE --grants FILE"
+                + "[--tickets COUNT] [--people COUNT] --events FILE --rows FILE --grants FILE"
         ) { loadCustomers(BenchOptions($0)) },
         Bench(name: "verify", usage: "[--json]") { benchVerify(json: $0.contains("--json")) },
     ]

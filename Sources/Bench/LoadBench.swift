@@ -9,7 +9,8 @@ import Telemetry
 ///
 /// Customers are named `reader-0`, `reader-1` and so on. The first `--due` grants end at `--ends`, the
 /// next `--later` a second after it; of the others, every second one lasts two years, and the rest
-/// never end. Each was given for one of `--tickets` support cases, or for none.
+/// never end. Each was given for one of `--tickets` support cases, or for none, and `--people` of them by the keys
+/// of ten people, evenly spread. All of it is recorded within a second.
 func loadCustomers(_ options: BenchOptions) -> Int32 {
     guard let url = getenv("DEED_DATABASE_URL").map({ unsafe String(cString: $0) }),
         let count = options["--customers"].flatMap(Int.init),
@@ -24,20 +25,31 @@ func loadCustomers(_ options: BenchOptions) -> Int32 {
         return 2
     }
     let start = Instant(milliseconds: ends - 1000)
+    func moment(_ number: Int) -> Instant {
+        start.advanced(byMilliseconds: Int64(1000 * number / max(1, count)) - 1000)
+    }
     let settings = LedgerSettings(
         connection: ConnectionSettings(url: url, role: nil), clock: { start })
     let ledger = Ledger(settings, log: .silent, metrics: Metrics())
     defer { ledger.close() }
     do {
-        var copy = try LogCopy(ledger, ProjectID("default"), now: start)
+        var copy = try LogCopy(ledger, ProjectID("default"), now: moment(0))
         let tickets = options["--tickets"].flatMap(Int.init) ?? 0
+        let people = options["--people"].flatMap(Int.init) ?? 0
         let grant = LoadedGrant(due: due, later: later, ends: ends, tickets: tickets)
         for first in stride(from: 0, to: count, by: LoadedGrant.page) {
             for number in first..<min(first + LoadedGrant.page, count) {
-                copy.add(
-                    try grant.given(number, start), to: try CustomerID("reader-\(number)"))
+                let (given, customer) = (
+                    try grant.given(number, start), try CustomerID("reader-\(number)")
+                )
+                let acts = number * people / count
+                if acts < (number + 1) * people / count {
+                    copy.add(given, to: customer, by: try Actor("key:k_person\(acts % 10)"))
+                } else {
+                    copy.add(given, to: customer)
+                }
             }
-            let text = copy.take()
+            let text = copy.take(next: moment(first + LoadedGrant.page))
             try write(text.events, to: events)
             try write(text.customers, to: customers)
             try write(text.grants, to: grants)

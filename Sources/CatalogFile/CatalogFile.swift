@@ -3,17 +3,17 @@ package import JSON
 
 /// Reads and writes catalogs as JSON. The format is described in `docs/catalog.md`.
 package enum CatalogFile {
-    /// A catalog with suspicious things in its file that may be intended.
+    /// A catalog, with warnings about its file.
     package struct Contents: Sendable {
         package let catalog: Catalog
         package let warnings: [CatalogProblem]
     }
 
-    /// The largest canonical form, because it has to fit into an event.
+    /// The limit of the canonical form, which has to fit into an event.
     package static let sizeLimit = (1 << 20) - 64
 
-    /// The catalog, or all of its problems with their paths. Ids that are missing in the previous
-    /// catalog are new, and must be in their proper form.
+    /// Reads a catalog, or throws all problems with their paths. Ids that the previous catalog
+    /// lacks are new and must be well-formed.
     package static func read(
         _ json: JSON, after old: Catalog = Catalog()
     ) throws(InvalidCatalog) -> Contents {
@@ -23,15 +23,15 @@ package enum CatalogFile {
         return Contents(catalog: catalog, warnings: reader.warnings + catalog.warnings)
     }
 
-    /// The catalog from an event of the log. A later release may have written members that this one
-    /// does not know.
+    /// Reads a catalog from an event of the log. A later release may have added members that this
+    /// one does not know.
     package static func recorded(_ json: JSON) throws(InvalidCatalog) -> Catalog {
         var reader = CatalogReader(after: nil)
         reader.read(json)
         return try reader.draft.validated()
     }
 
-    /// The catalog from the bytes of a hand-written file; it must fit into an event.
+    /// Reads a hand-written catalog file. The catalog must fit into an event.
     package static func read(
         bytes: [UInt8], after old: Catalog = Catalog()
     ) throws(InvalidCatalog) -> Contents {
@@ -55,7 +55,7 @@ package enum CatalogFile {
         return contents
     }
 
-    /// The catalog in its one canonical form: everything in order, without defaults.
+    /// The catalog in canonical form: sorted, without defaults.
     package static func json(_ catalog: Catalog) -> JSON {
         [
             "products": .array(catalog.products.map(\.json)),

@@ -5,8 +5,8 @@ import JSON
 struct CatalogReader {
     var draft = CatalogDraft()
     private(set) var warnings: [CatalogProblem] = []
-    /// The catalog to be replaced; `nil` when reading from the log, where unknown members are skipped
-    /// and ids are accepted as they are.
+    /// The catalog to be replaced. `nil` when reading from the log, where unknown members are
+    /// skipped and ids are accepted as they are.
     private let old: Catalog?
 
     init(after old: Catalog?) {
@@ -65,7 +65,7 @@ struct CatalogReader {
                 isFamilyShared: isFamilyShared))
     }
 
-    /// The terms, with substitutes for unreadable parts so that the rest is checked too.
+    /// Reads the terms. Substitutes for unreadable parts let the rest be checked, too.
     private mutating func readTerms(
         _ object: JSONObject, _ kind: ProductKind, at path: String
     ) -> (terms: Product.Terms, isWhole: Bool) {
@@ -213,7 +213,7 @@ extension CatalogReader {
         return wholeNumber(json, in: 1...Int64.max, at: "\(path).\(name)") ?? fallback
     }
 
-    /// The range is for the message: the validation checks whether a 64-bit number lies in it.
+    /// The range is only for the message. Validation checks the range of 64-bit numbers.
     private mutating func wholeNumber(
         _ json: JSON, in range: ClosedRange<Int64>, at path: String
     ) -> Int64? {
@@ -240,7 +240,7 @@ extension CatalogReader {
         return fallback
     }
 
-    /// One of a few words; the fallback if the member is missing and there is one.
+    /// Reads one of a few words. If the member is missing, returns the fallback.
     private mutating func readChoice<Choice: RawRepresentable & CaseIterable>(
         _ object: JSONObject, _ name: String, of type: Choice.Type, at path: String,
         else fallback: Choice?
@@ -312,7 +312,7 @@ extension CatalogReader {
 }
 
 extension Catalog {
-    /// Whether anything in it has that id.
+    /// Whether anything in the catalog has this id.
     fileprivate func names(_ id: String) -> Bool {
         let names: [CatalogName?] = [
             (try? ProductID(id)).map { .product($0) },
@@ -324,7 +324,7 @@ extension Catalog {
 }
 
 extension ProductKind {
-    /// The members that only this kind of product has.
+    /// Members that only this kind of product has.
     fileprivate var members: [String] {
         switch self {
         case .consumable: ["credits"]

@@ -1,7 +1,7 @@
 import Core
 
 extension Catalog {
-    /// Possible misspellings: undeclared names where other names are declared.
+    /// Possible misspellings: undeclared names next to declared ones.
     var warnings: [CatalogProblem] {
         let declared = (
             entitlements: entitlementTitles.keys.map(\.text).sorted(),
@@ -11,14 +11,14 @@ extension Catalog {
             + undeclared(currencies.map(\.text), in: declared.currencies, "currencies")
     }
 
-    /// A catalog without declarations needs none.
+    /// A catalog without declarations gets no warnings.
     private func undeclared(
         _ names: [String], in declared: [String], _ section: String
     ) -> [CatalogProblem] {
         if declared.isEmpty { return [] }
         let known = Set(declared)
         let unknown = names.filter { !known.contains($0) }
-        // A list this long is no typing error, and comparing all of it would take long.
+        // A long list is no typing error, and comparing all of it would take long.
         let isFew = unknown.count <= 20
         return unknown.map { name in
             let nearest = isFew ? nearest(to: name, among: declared) : nil

@@ -1,6 +1,5 @@
 import CBuild
 
-/// The identity of this build.
 package enum Build {
     package static let version = String(cString: deed_build_version())
     static let commit = String(cString: deed_build_commit())

@@ -1,17 +1,17 @@
-/// Text as a terminal shows it: some letters take two columns, and some none. Terminals differ about
-/// joined pictures; here a joined picture counts as one.
+/// Text as a terminal shows it: some characters take two columns and some none. Terminals disagree
+/// about joined emoji; here each joined emoji counts as one.
 extension String {
     package var columns: Int {
         if utf8.allSatisfy({ $0 < 0x80 }) { return utf8.count }
         return reduce(0) { $0 + $1.columns }
     }
 
-    /// The text padded with spaces to that many columns.
+    /// The text padded with spaces to this number of columns.
     package func padded(to width: Int) -> String {
         self + String(repeating: " ", count: max(0, width - columns))
     }
 
-    /// As much of the text as fits into that many columns, with a mark if something is left out.
+    /// As much of the text as fits, with a mark if something was cut off.
     package func cut(to width: Int) -> String {
         if columns <= width { return self }
         var (text, taken) = ("", 0)
@@ -29,7 +29,7 @@ extension Character {
         isPicture ? 2 : unicodeScalars.reduce(0) { $0 + $1.columns }
     }
 
-    /// A picture by itself, or because of the character after it.
+    /// Whether it is an emoji, by itself or because of the character after it.
     private var isPicture: Bool {
         guard let first = unicodeScalars.first?.properties else { return false }
         return first.isEmojiPresentation
@@ -44,7 +44,7 @@ extension Unicode.Scalar {
         case 0xAD: return 1
         // Korean vowels and final consonants combine with the letter before them.
         case 0x1160...0x11FF: return 0
-        // The scripts of East Asia, and wide forms of other letters.
+        // East Asian scripts, and wide forms of other characters.
         case 0x1100...0x115F, 0x2329...0x232A, 0x2E80...0x303E, 0x3041...0x4DBF,
             0x4E00...0xA4CF, 0xA960...0xA97F, 0xAC00...0xD7A3, 0xF900...0xFAFF,
             0xFE30...0xFE6F, 0xFF01...0xFF60, 0xFFE0...0xFFE6, 0x17000...0x18DFF,

@@ -1,4 +1,4 @@
-/// The description of one command: enough to parse it, to run it and to explain it.
+/// One command: enough to parse, run and explain it.
 package struct CommandSpec: Sendable {
     /// `["project", "create"]`
     package let path: [String]
@@ -6,7 +6,7 @@ package struct CommandSpec: Sendable {
     /// The values without a flag, in order.
     let positionals: [Positional]
     let options: [Option]
-    /// Whether it changes nothing in the database: then it follows a test clock automatically.
+    /// Whether it only reads the database. It then follows a test clock automatically.
     package let onlyReads: Bool
     let example: String
     let run: @Sendable (Invocation) throws(CommandEnd) -> Void
@@ -32,7 +32,7 @@ package struct Positional: Sendable {
     let name: String
     let help: String
     let isRequired: Bool
-    /// Whether it may be repeated; only the last one can.
+    /// Only the last positional may be repeated.
     let isRepeated: Bool
 
     package init(name: String, help: String, isRequired: Bool = true, isRepeated: Bool = false) {
@@ -43,16 +43,17 @@ package struct Positional: Sendable {
     }
 }
 
-/// A flag with a value, or without one if it names none.
+/// A flag, with a value if it names one.
 package struct Option: Sendable {
     package let name: String
     let valueName: String?
     let help: String
     var isRequired = false
-    /// Whether an environment variable, named after the program and the flag, supplies a missing value.
+    /// Whether an environment variable, named after the program and the flag, can supply a missing
+    /// value.
     var isSetting = false
     var fallback: String?
-    /// The setting's name in an earlier build. A call that still uses it gets the present one as its error.
+    /// The setting's former name. Using it is an error that names the current one.
     var formerly: String?
 
     /// Such as `DEED_DATA_DIR`.
@@ -66,7 +67,7 @@ package struct Option: Sendable {
         Option(name: name, valueName: nil, help: help)
     }
 
-    /// A flag that the variable sets, too, with 1 or true.
+    /// A flag that its environment variable can also set, with 1 or true.
     package static func switchSetting(_ name: String, _ help: String) -> Option {
         Option(name: name, valueName: nil, help: help, isSetting: true)
     }

@@ -1,10 +1,10 @@
-/// A shell that completes commands and flags.
+/// A shell that supports completion.
 enum Shell: String, CaseIterable {
     case bash, zsh, fish
 }
 
 extension Program {
-    /// The script with which a shell completes this program's commands and flags.
+    /// A script for completing this program's commands and flags.
     func completion(for shell: Shell) -> String {
         switch shell {
         case .bash: bashFunction
@@ -15,7 +15,7 @@ extension Program {
         }
     }
 
-    /// Suggests the next word of a command's name, and after a complete name its flags.
+    /// Suggests the next word of a command, or the flags after a complete command.
     private var bashFunction: String {
         let cases = commands.map { spec in
             "        '\(spec.name)') flags='\(flags(of: spec))' ;;"

@@ -1,5 +1,4 @@
 extension Program {
-    /// The list of commands.
     func overview(_ commands: [CommandSpec]) -> String {
         let width = commands.map(\.name.count).max() ?? 0
         let lines = commands.map { "  \(name) \($0.name.padded(to: width))   \($0.summary)" }
@@ -17,7 +16,6 @@ extension Program {
             """
     }
 
-    /// Everything about one command.
     func help(of spec: CommandSpec) -> String {
         let rows = rows(of: spec)
         let width = rows.map(\.name.count).max() ?? 0
@@ -42,7 +40,7 @@ extension Program {
         return "\(name) \(spec.name)\(values.joined()) [--flags]"
     }
 
-    /// The possible arguments of a command, and their meanings.
+    /// A command's arguments and what they mean.
     func rows(of spec: CommandSpec) -> [(name: String, help: String)] {
         spec.positionals.map { ($0.name, $0.help) }
             + (spec.options + [.help]).map { ($0.usage, details(of: $0)) }

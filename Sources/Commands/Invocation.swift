@@ -1,19 +1,19 @@
 package import Core
 package import JSON
 
-/// An invoked command with its parsed flags.
+/// A command to run, with its parsed arguments.
 package struct Invocation: Sendable {
     package let spec: CommandSpec
     private let program: String
     private var values: [String: String] = [:]
     private var flags: Set<String> = []
-    /// The flags on the command line, without those from variables.
+    /// Flags from the command line, without those from variables.
     private var writtenFlags: Set<String> = []
     private var positionals: [String] = []
-    /// The first mistake. The rest is still read: it may ask for help, or for JSON.
+    /// The first mistake. Parsing continues, because the rest may ask for help or for JSON.
     private var mistake: CommandEnd?
 
-    /// Reads the arguments after the command's name; settings fall back to the variables.
+    /// Reads the arguments after the command. Variables supply missing settings.
     package init(
         _ spec: CommandSpec, _ arguments: [String], of program: String = "deed",
         variables: [String: String]
@@ -21,7 +21,7 @@ package struct Invocation: Sendable {
         self.spec = spec
         self.program = program
         var rest = arguments[...]
-        // After a lone `--`, nothing is a flag.
+        // After a lone `--`, every word is an argument.
         var isPlain = false
         while let argument = rest.popFirst() {
             do throws(CommandEnd) {
@@ -47,7 +47,7 @@ package struct Invocation: Sendable {
         }
     }
 
-    /// A variable with a former name would be ignored in silence.
+    /// Otherwise, a variable with a former name would be silently ignored.
     private mutating func readFormer(_ option: Option, _ variables: [String: String]) {
         guard let former = option.formerly.map({ Option.variable($0, of: program) }),
             variables[former]?.isEmpty == false
@@ -65,7 +65,7 @@ package struct Invocation: Sendable {
         }
     }
 
-    /// Throws unless the arguments are a valid call of the command.
+    /// Throws unless the arguments are valid.
     package func validate() throws(CommandEnd) {
         if let mistake { throw mistake }
         for option in spec.options where option.isRequired && values[option.name] == nil {
@@ -128,7 +128,7 @@ package struct Invocation: Sendable {
         }
     }
 
-    /// A usage error that names the help.
+    /// A usage error that points to the help.
     package func usage(_ sentence: String) -> CommandEnd {
         .usage(
             sentence + (sentence.hasSuffix("?") ? " See: " : "; see: ")
@@ -141,12 +141,12 @@ extension Invocation {
 
     package func has(_ flag: String) -> Bool { flags.contains(flag) }
 
-    /// Whether the command line itself has the flag. A variable may be left over from earlier.
+    /// Whether the flag is on the command line itself. A variable may be left over from earlier.
     package func isWritten(_ flag: String) -> Bool { writtenFlags.contains(flag) }
 
     package subscript(name: String) -> String? { values[name] }
 
-    /// All arguments without a flag.
+    /// All arguments that are not flags.
     package var allPositionals: [String] { positionals }
 
     package func positional(_ index: Int) -> String? {
@@ -189,7 +189,7 @@ extension Invocation {
         return duration
     }
 
-    /// One of the words of an enumeration.
+    /// A flag's value as a case of an enumeration.
     package func word<Word: RawRepresentable<String> & CaseIterable>(
         _ name: String
     ) throws(CommandEnd) -> Word? {

@@ -1,5 +1,5 @@
 extension Program {
-    /// The manual page of section 1 in roff, made from the commands' descriptions.
+    /// The manual page in roff, section 1, made from the commands' descriptions.
     var manual: String {
         """
         .TH \(roff(name.uppercased())) 1 "" "\(roff(version))"
@@ -31,7 +31,7 @@ extension Program {
     }
 }
 
-/// The text escaped for roff: no letter is a request, and dashes stay dashes.
+/// Escapes text for roff, so nothing becomes a request and dashes stay dashes.
 private func roff(_ text: String) -> String {
     let escaped = text.replacing("\\", with: "\\e").replacing("-", with: "\\-")
         .replacing("\"", with: "\\(dq")

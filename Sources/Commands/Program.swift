@@ -2,7 +2,7 @@ import Foundation
 import Glibc
 import JSON
 
-/// A program of commands: from the words on its command line to an exit code.
+/// A command-line program: turns arguments into an exit code.
 package struct Program: Sendable {
     let name: String
     let purpose: String
@@ -20,9 +20,9 @@ package struct Program: Sendable {
         self.commands = commands
     }
 
-    /// Runs the command in the arguments; calls `whenRead` after parsing them.
+    /// Runs the command that the arguments name. Calls `whenRead` after parsing.
     package func run(_ words: [String], whenRead: () -> Void = {}) -> Int32 {
-        // A reader that goes away, such as `head` in `deed status | head -1`, is no error.
+        // A reader that goes away is no error, such as `head` in `deed status | head -1`.
         signal(SIGPIPE, SIG_IGN)
         let arguments = words.first == "help" ? words.dropFirst() + ["--help"] : words
         var isJSON = arguments.contains("--json")
@@ -49,14 +49,14 @@ package struct Program: Sendable {
         }
     }
 
-    /// Swift replaces all invalid bytes with the same character: two names would become one.
+    /// Swift replaces every invalid byte with the same character, which would make two names equal.
     private static var areArgumentsText: Bool {
         (0..<Int(CommandLine.argc)).allSatisfy { place in
             CommandLine.unsafeArgv[place].map { String(validatingCString: $0) != nil } ?? true
         }
     }
 
-    /// The program's own answers, such as its version.
+    /// Answers for the program itself, such as its version.
     private func answer(_ arguments: [String]) throws(CommandEnd) -> String? {
         switch (arguments.first, arguments.count) {
         case ("--version", 1): return version
@@ -71,7 +71,7 @@ package struct Program: Sendable {
         }
     }
 
-    /// The command that the first words name; `nil` if the request is already answered.
+    /// The command that the first words name; `nil` if an answer was already given.
     private func find(_ arguments: [String]) throws(CommandEnd) -> CommandSpec? {
         if let answer = try answer(arguments) {
             printText(answer)

@@ -1,24 +1,25 @@
 import Glibc
 import Synchronization
 
-/// Waits for SIGTERM, SIGINT or SIGHUP, which can mean something else. Another one after a second ends the process immediately; an
-/// earlier one is the same request, sent to both the group and the process.
+/// Waits for SIGTERM, SIGINT or SIGHUP; SIGHUP can mean something else. A second signal more than a
+/// second later ends the process immediately. An earlier one is the same request, sent to both the
+/// group and the process.
 package enum StopSignal {
-    /// Read and write end of the pipe by which the handler wakes the waiter.
+    /// The pipe through which the handler wakes the waiting thread.
     private static let pipeEnds: (read: Int32, write: Int32) = {
         var ends: [Int32] = [0, 0]
         precondition(pipe(&ends) == 0, "no pipe can be made: no file descriptor is free")
         for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
         return (ends[0], ends[1])
     }()
-    /// In seconds of the monotonic clock; 0 before the first signal.
+    /// In seconds on the monotonic clock; 0 before the first signal.
     fileprivate static let stoppingSince = Atomic(0)
 
     /// How often SIGHUP has come, if it does not stop the process.
     fileprivate static let hangupCount = Atomic(0)
     package static var hangups: Int { hangupCount.load(ordering: .relaxed) }
 
-    /// `countsHangups` if SIGHUP asks for something else than to stop.
+    /// With `countsHangups`, SIGHUP does not stop the process.
     package static func install(countsHangups: Bool = false) {
         _ = pipeEnds
         var wanted = sigset_t()
@@ -31,7 +32,7 @@ package enum StopSignal {
             }
             sigaddset(&wanted, number)
         }
-        // A parent may have blocked them, and that is inherited.
+        // The parent process may have blocked them, and children inherit that.
         pthread_sigmask(Int32(SIG_UNBLOCK), &wanted, nil)
     }
 
@@ -40,14 +41,13 @@ package enum StopSignal {
         while read(pipeEnds.read, &byte, 1) < 0, errno == EINTR {}
     }
 
-    /// Waits for at most that long, and returns whether it is time to stop; every later wait then
-    /// returns the same.
+    /// Waits up to this long and returns whether to stop. Once true, it stays true.
     package static func wait(milliseconds: Int) -> Bool {
         var ends = [pollfd(fd: pipeEnds.read, events: Int16(POLLIN), revents: 0)]
         return poll(&ends, 1, Int32(milliseconds)) > 0
     }
 
-    /// Ends the wait, as a signal does.
+    /// Ends the wait like a signal does.
     package static func raise() {
         var byte: UInt8 = 1
         _ = write(pipeEnds.write, &byte, 1)
@@ -58,7 +58,7 @@ private func hangupReceived(_: Int32) {
     StopSignal.hangupCount.add(1, ordering: .relaxed)
 }
 
-/// Only calls that are safe in a signal handler.
+/// Uses only calls that are safe in a signal handler.
 private func stopRequested(_: Int32) {
     var time = timespec()
     clock_gettime(CLOCK_MONOTONIC, &time)

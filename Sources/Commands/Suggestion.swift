@@ -1,4 +1,4 @@
-/// The known word that a person most likely meant; `nil` if none is close.
+/// The known word that was most likely meant; `nil` if none is close.
 package func nearest(_ word: String, of known: [String]) -> String? {
     let limit = word.count < 4 ? 1 : word.count < 9 ? 2 : 3
     let found = known.map { (word: $0, distance: distance(Array(word), Array($0))) }
@@ -6,7 +6,7 @@ package func nearest(_ word: String, of known: [String]) -> String? {
     return found.flatMap { $0.distance <= limit ? $0.word : nil }
 }
 
-/// How many letters have to be added, removed, replaced or swapped with their neighbour.
+/// The number of letters to add, remove, replace or swap with a neighbour.
 private func distance(_ one: [Character], _ other: [Character]) -> Int {
     var rows = [Array(0...other.count)]
     for (i, letter) in one.enumerated() {

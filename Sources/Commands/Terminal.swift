@@ -17,12 +17,12 @@ package func printError(_ text: String) {
     write(text + "\n", to: STDERR_FILENO)
 }
 
-/// A terminal line that the next one replaces; nothing without a terminal.
+/// Shows a terminal line that the next one replaces. Does nothing without a terminal.
 package func showProgress(_ text: String) {
     if isatty(STDERR_FILENO) == 1 { write("\r\(text)\u{1B}[K\r", to: STDERR_FILENO) }
 }
 
-/// Progress that is shown only after a second, so that quick commands stay quiet.
+/// Progress that appears only after a second, which keeps quick commands quiet.
 package struct Progress {
     private let started = monotonicMilliseconds()
 
@@ -32,7 +32,6 @@ package struct Progress {
         if monotonicMilliseconds() - started > 1000 { showProgress(text) }
     }
 
-    /// Removes the line.
     package func end() { show("") }
 }
 
@@ -52,7 +51,7 @@ private func write(_ bytes: [UInt8], to descriptor: Int32) {
 }
 
 extension String {
-    /// The text with visible names for characters that steer a terminal: what it shows may come from a stranger.
+    /// The text with visible names for control characters. It may come from a stranger.
     package var withVisibleControls: String {
         if unicodeScalars.allSatisfy({ !$0.controlsTerminal }) { return self }
         return unicodeScalars.reduce(into: "") { shown, scalar in
@@ -72,7 +71,7 @@ extension Unicode.Scalar {
     }
 }
 
-/// Asks on standard error, without a line end, so that the answer follows the question.
+/// Asks on standard error without a newline, so the answer follows the question.
 package func promptPerson(_ question: String) {
     write(question, to: STDERR_FILENO)
 }

@@ -18,6 +18,9 @@ package struct Command: Sendable {
     package var customers: [CustomerID] = []
     /// Customers of the other environment whose states the decision needs.
     package var customersElsewhere: [CustomerID] = []
+    /// Whether it moves all that its customers have, in both environments: the decision then needs the holders of
+    /// all their purchases, and the customers merged into them.
+    package var movesWhole = false
     /// Whether the decision needs the customer's credits that wait for a product.
     package var settlesCredits = false
     /// The evidence behind the decision, stored in the same commit.
@@ -26,12 +29,18 @@ package struct Command: Sendable {
     package internal(set) var isRehearsal = false
     package internal(set) var decide: Decide
 
-    package init(stream: Stream, actor: Actor, cause: Cause, decide: @escaping Decide) {
+    /// `concernsMerged` tells whether it is also decided for customers who are a part of another one.
+    package init(
+        stream: Stream, actor: Actor, cause: Cause, concernsMerged: Bool = false,
+        decide: @escaping Decide
+    ) {
         self.stream = stream
         self.actor = actor
         self.cause = cause
         self.decide = { situation throws(Refusal) in
+            if !concernsMerged { try situation.requireUnmerged(stream.customer) }
             let decision = try decide(situation)
+            if !concernsMerged { try situation.requireUnmerged(decision) }
             try situation.requireProperForm(of: decision)
             return decision
         }
@@ -40,11 +49,14 @@ package struct Command: Sendable {
     /// A command about one customer alone, by the project's catalog, which must know the name.
     package static func customer(
         _ stream: Stream, actor: Actor, cause: Cause, naming name: CatalogName? = nil,
+        concernsMerged: Bool = false,
         decide:
             @escaping @Sendable (CustomerState, Catalog, _ now: Instant) throws(Refusal) ->
             [Event]
     ) -> Command {
-        Command(stream: stream, actor: actor, cause: cause) { situation throws(Refusal) in
+        Command(
+            stream: stream, actor: actor, cause: cause, concernsMerged: concernsMerged
+        ) { situation throws(Refusal) in
             let customer = situation.customer(stream.customer)
             if let name { try situation.require(name, for: stream.customer) }
             let events = try decide(customer, situation.project.catalog, situation.now)
@@ -88,6 +100,11 @@ package struct Cause: Hashable, Sendable {
         self.text = text
         self.digest = digest
     }
+
+    /// Of commands whose events, if any, have causes of their own.
+    package static let upkeep = Cause(text: "upkeep", digest: [])
+
+    package var isUpkeep: Bool { text == Cause.upkeep.text }
 
     /// Whether a caller's key stands for one call, and never for a second one.
     package static func isOfCaller(_ text: String) -> Bool { text.hasPrefix("key:") }

@@ -4,9 +4,16 @@ package enum Refusal: Error, Hashable, Sendable {
     case projectExists(ProjectID)
     case keyUnknown(KeyID)
     case tooManyKeys(limit: Int)
+    case key(KeyRefusal)
+    case support(SupportRefusal)
+    case merge(MergeRefusal)
+    /// The first one is a part of the second one.
+    case customerMerged(CustomerID, into: CustomerID)
+    /// Of whom the customer is a part changed between the look and the decision.
+    case mergedMeanwhile(CustomerID)
     case appUnknown(AppID)
     case appTaken
-    case appNotAllowed(AppID)
+    case appNotAllowed(AppKey)
     case tooManyAllowedApps(limit: Int)
     case tooManyApps(limit: Int)
     case tooManyListed(limit: Int)
@@ -53,6 +60,8 @@ package enum Refusal: Error, Hashable, Sendable {
     case tooMuchAtOnce(limit: Int)
     case purchaseUnknown(PurchaseID)
     case alreadyHeld(PurchaseID)
+    /// It came from a customer who is a part of its holder now, so no move can be undone.
+    case cameFromPart(PurchaseID, CustomerID)
     case neverMoved(PurchaseID)
     case notBlocked(PurchaseID)
     case boundByBalance(PurchaseID)
@@ -89,6 +98,11 @@ package enum Refusal: Error, Hashable, Sendable {
         case .projectExists: "project_exists"
         case .keyUnknown: "key_unknown"
         case .tooManyKeys: "too_many_keys"
+        case .key(let refusal): refusal.code
+        case .support(let refusal): refusal.code
+        case .merge(let refusal): refusal.code
+        case .customerMerged: "customer_merged"
+        case .mergedMeanwhile: "customer_changed_meanwhile"
         case .appUnknown: "app_unknown"
         case .appTaken: "app_taken"
         case .appNotAllowed: "app_not_allowed"
@@ -134,6 +148,7 @@ package enum Refusal: Error, Hashable, Sendable {
         case .tooMuchAtOnce: "too_much_at_once"
         case .purchaseUnknown: "purchase_unknown"
         case .alreadyHeld: "already_held"
+        case .cameFromPart: "already_held"
         case .neverMoved: "never_moved"
         case .notBlocked: "not_blocked"
         case .boundByBalance: "bound_by_balance"
@@ -173,12 +188,21 @@ package enum Refusal: Error, Hashable, Sendable {
             "The project has no key \"\(id)\"; see: deed key list"
         case .tooManyKeys(let limit):
             "The project has \(limit) keys, which is the limit; revoke one first."
+        case .key(let refusal): refusal.sentence
+        case .support(let refusal): refusal.sentence
+        case .merge(let refusal): refusal.sentence
+        case .mergedMeanwhile(let id):
+            "The customer \"\(id)\" was merged or parted at the same moment, and nothing was done; look at the "
+                + "customer, and try again."
+        case .customerMerged(let id, let into):
+            "The customer \"\(id)\" was merged into \"\(into)\"; use that one instead."
         case .appUnknown(let id):
             "The project has no app \"\(id)\"; see: deed app list"
         case .appTaken:
             "Another project has this app; remove it there first: deed app remove"
-        case .appNotAllowed(let id):
-            "The operator has not allowed this project to add \"\(id)\"; ask for: deed project allow-app \(id)"
+        case .appNotAllowed(let key):
+            "The operator has not allowed this project to add \"\(key.id)\"; ask for: deed project allow-app "
+                + "\(key.id)\(key.store == .unnamed ? "" : " --store \(key.store.rawValue)")"
         case .tooManyAllowedApps(let limit):
             "The project may add \(limit) apps, which is the limit; take one back with: deed project "
                 + "disallow-app"
@@ -212,8 +236,8 @@ package enum Refusal: Error, Hashable, Sendable {
         case .exportTooLarge(let limit):
             "The answer would have more than \(limit) bytes, the limit of one call; write it with: deed customer export"
         case .intentStale:
-            "The intent is older than 15 minutes, or of another customer, or the customer changed since; ask for "
-                + "a new one, look at it, and send that."
+            "The intent is older than 15 minutes, or of another customer, environment or choice of \"purchases\", "
+                + "or the customer changed since; ask for a new one, look at it, and send that."
         case .doneBeforeErasure:
             "This was sent before the customer was erased, and counts no more; to begin a new life for the customer, "
                 + "send it again with a new key."
@@ -281,6 +305,8 @@ package enum Refusal: Error, Hashable, Sendable {
                 + "deed customer show"
         case .alreadyHeld(let id):
             "The customer holds the purchase \"\(id)\" already; there is nothing to move."
+        case .cameFromPart(let id, let part):
+            "The purchase \"\(id)\" came from \"\(part)\", who was merged into its holder since; undo that merge first."
         case .neverMoved(let id):
             "The purchase \"\(id)\" is with its first holder; there is no move to undo."
         case .notBlocked(let id):

@@ -1,6 +1,6 @@
 /// A value that its copies share until one of them is changed: copying costs one reference count,
 /// however large it is.
-struct Shared<Value: Hashable & Sendable>: Hashable, Sendable {
+package struct Shared<Value: Hashable & Sendable>: Hashable, Sendable {
     /// `@unchecked Sendable`: the value is only changed while it has a single reference.
     private final class Box: @unchecked Sendable {
         var value: Value
@@ -11,20 +11,25 @@ struct Shared<Value: Hashable & Sendable>: Hashable, Sendable {
     }
     private var box: Box
 
-    init(_ value: Value) {
+    package init(_ value: Value) {
         box = Box(value)
     }
 
-    var value: Value { box.value }
+    package var value: Value { box.value }
 
     mutating func change<Result>(_ change: (inout Value) -> Result) -> Result {
         if !isKnownUniquelyReferenced(&box) { box = Box(box.value) }
         return change(&box.value)
     }
 
-    static func == (one: Self, other: Self) -> Bool {
+    package static func == (one: Self, other: Self) -> Bool {
         one.box === other.box || one.box.value == other.box.value
     }
 
-    func hash(into hasher: inout Hasher) { hasher.combine(box.value) }
+    package func hash(into hasher: inout Hasher) { hasher.combine(box.value) }
+}
+
+extension Shared: CustomDebugStringConvertible {
+    /// Two values are told apart by what reflection sees of them.
+    package var debugDescription: String { String(reflecting: value) }
 }

@@ -16,6 +16,8 @@ package struct Situation: Sendable {
     package let erased: Set<PurchaseID>
     /// The states of those of the other environment that the command names.
     private let elsewhere: [CustomerID: CustomerState]
+    /// The customers of the tokens there, for a command that moves all that customers have.
+    package let tokenOwnersElsewhere: [String: CustomerID]
     /// Customers whose stream of the other environment has events; known only for improper ids.
     package let knownElsewhere: Set<CustomerID>
     /// The states of the command's own customer, the holders, the owners of tokens, the further
@@ -27,6 +29,7 @@ package struct Situation: Sendable {
         holders: [PurchaseID: CustomerID] = [:], tokenOwners: [String: CustomerID] = [:],
         waiting: [String: [PurchaseID]] = [:], waitingCredits: [WaitingCredit] = [],
         erased: Set<PurchaseID> = [], elsewhere: [CustomerID: CustomerState] = [:],
+        tokenOwnersElsewhere: [String: CustomerID] = [:],
         knownElsewhere: Set<CustomerID> = []
     ) {
         self.now = now
@@ -38,6 +41,7 @@ package struct Situation: Sendable {
         self.waitingCredits = waitingCredits
         self.erased = erased
         self.elsewhere = elsewhere
+        self.tokenOwnersElsewhere = tokenOwnersElsewhere
         self.knownElsewhere = knownElsewhere
     }
 
@@ -66,9 +70,12 @@ package struct Decision: Sendable {
         /// The index of the command's evidence behind the events.
         package let restsOn: Int?
 
-        package init(customer: CustomerID, events: [Event], restsOn: Int? = nil) {
+        package init(
+            customer: CustomerID, events: [Event], restsOn: Int? = nil, isElsewhere: Bool = false
+        ) {
             self.customer = customer
             self.events = events
+            self.isElsewhere = isElsewhere
             self.restsOn = restsOn
         }
     }

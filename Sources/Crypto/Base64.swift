@@ -1,5 +1,5 @@
-/// One of the two alphabets of base64, read strictly: each sequence of bytes has exactly one text,
-/// so that decoding and encoding restore it.
+/// One of base64's two alphabets. Decoding is strict: each byte sequence has exactly one text, so
+/// decoding and encoding restore it.
 package struct Base64: Sendable {
     /// With `+`, `/` and padding.
     package static let standard = Base64(last: "+/", isPadded: true)
@@ -26,7 +26,7 @@ package struct Base64: Sendable {
 
     package func decode(_ text: [UInt8]) -> [UInt8]? { decode(text.span) }
 
-    /// The decoded bytes; `nil` if the text has any other character, is cut short, has different
+    /// The decoded bytes; `nil` if the text has other characters, is cut short, has the wrong
     /// padding, or has unused bits set.
     package func decode(_ text: Span<UInt8>) -> [UInt8]? {
         text.withUnsafeBufferPointer { text in values.withUnsafeBufferPointer { decode(text, $0) } }
@@ -64,7 +64,7 @@ package struct Base64: Sendable {
                 seen |= a | b | c
                 bytes[place] = a << 2 | b >> 4
                 if rest == 3 { bytes[place + 1] = b << 4 | c >> 2 }
-                // The unused bits.
+                // The unused bits must be zero.
                 isValid = rest == 3 ? c & 3 == 0 : b & 15 == 0
             }
             // A valid value has its two highest bits clear.
@@ -74,7 +74,6 @@ package struct Base64: Sendable {
         return isValid ? bytes : nil
     }
 
-    /// The text for `bytes`.
     package func encode(_ bytes: [UInt8]) -> [UInt8] {
         bytes.withUnsafeBufferPointer { bytes in
             alphabet.withUnsafeBufferPointer { encode(bytes, $0) }

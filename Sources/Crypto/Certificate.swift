@@ -1,23 +1,23 @@
 internal import COpenSSL
 
-/// Owns one parsed certificate, which need not be trusted.
+/// One parsed certificate, which need not be trusted.
 ///
-/// `@unchecked Sendable`: OpenSSL computes what it caches about a certificate once, in `init`, and
-/// only reads it afterwards.
+/// `@unchecked Sendable`: OpenSSL fills its cache about a certificate once, in `init`, and only
+/// reads it afterwards.
 package final class Certificate: @unchecked Sendable {
-    /// SHA-256 of the certificate's bytes, by which people compare certificates.
+    /// SHA-256 of the certificate's bytes. People compare certificates by it.
     package let fingerprint: Digest32
-    /// The first and the last second, since 1970, of the certificate's validity.
+    /// The first and the last second of the certificate's validity, since 1970.
     package let notBefore: Int64
     package let notAfter: Int64
     package let publicKey: PublicKey
     private let handle: OpaquePointer
     private let flags: UInt32
 
-    /// Genuine ones have one to two kilobytes; larger ones cost more to read.
+    /// Genuine ones take one to two kilobytes. Larger ones cost more to read.
     private static let byteLimit = 16 << 10
 
-    /// Reads one certificate that fills `der`.
+    /// Reads a certificate that takes up all of `der`.
     package init(der: Span<UInt8>) throws(ChainRefusal) {
         if der.count > Certificate.byteLimit { throw .badCertificate }
         let parsed = der.withUnsafeBytes { bytes -> OpaquePointer? in
@@ -62,7 +62,7 @@ package final class Certificate: @unchecked Sendable {
         return certificates
     }
 
-    /// The subject's common name, or its organisation if it has none, for people to read.
+    /// The subject's common name for people to read, or its organisation.
     package var name: String {
         let subject = X509_get_subject_name(handle)
         for entry in [NID_commonName, NID_organizationName] {
@@ -104,13 +104,13 @@ package final class Certificate: @unchecked Sendable {
         return publicKey.withHandle { X509_verify(other.handle, $0) } == 1
     }
 
-    /// Whether the certificate has the issuer name and serial number in exactly these bytes.
+    /// Whether the certificate's issuer name and serial number have exactly these bytes.
     package func isIssued(under issuer: Span<UInt8>, serial: Span<UInt8>) -> Bool {
         encoded(X509_get_issuer_name(handle), i2d_X509_NAME) == Array(copying: issuer)
             && encoded(X509_get0_serialNumber(handle), i2d_ASN1_INTEGER) == Array(copying: serial)
     }
 
-    /// The digest and key that sign this certificate, if the pair is accepted here.
+    /// The digest and key that sign this certificate, if that combination is accepted.
     var signature: CertificateSignature? {
         CertificateSignature(nid: X509_get_signature_nid(handle))
     }
@@ -161,7 +161,7 @@ private func secondsSince1970(_ time: UnsafePointer<ASN1_TIME>?) -> Int64? {
 }
 
 private func objectIdentifier(_ object: OpaquePointer?) -> String {
-    // Longer identifiers are cut off, and then match none that is looked for here.
+    // Longer identifiers are cut off; no identifier sought here is that long.
     withUnsafeTemporaryAllocation(of: CChar.self, capacity: 80) { buffer in
         guard let start = buffer.baseAddress,
             OBJ_obj2txt(start, Int32(buffer.count), object, 1) > 0

@@ -2,8 +2,8 @@ internal import Threading
 
 /// Remembers a bounded number of verified chains by their source.
 ///
-/// Only facts that hold at every instant are kept, so a remembered chain is as good as a fresh one:
-/// its validity is still checked at the time of each signature.
+/// Only facts that hold at every instant are kept, so a remembered chain is as good as a fresh one.
+/// Its validity is still checked at the time of each signature.
 package final class ChainCache<Key: Equatable & Sendable>: Sendable {
     package struct Entry: Sendable {
         package let key: Key
@@ -37,7 +37,7 @@ package final class ChainCache<Key: Equatable & Sendable>: Sendable {
         }
     }
 
-    /// Remembers a chain; in a full cache it replaces the least recently used one.
+    /// Remembers a chain. In a full cache it replaces the least recently used one.
     package func remember(_ chain: VerifiedChain, for key: Key) {
         state.change(wake: .none) { state in
             // Two threads may have verified one chain at the same time.

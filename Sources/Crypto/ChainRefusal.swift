@@ -1,4 +1,4 @@
-/// Why a chain of certificates is not believed.
+/// Why a certificate chain is not trusted.
 package enum ChainRefusal: Error, Hashable, Sendable {
     package enum Place: String, Sendable {
         case leaf
@@ -21,7 +21,7 @@ package enum ChainRefusal: Error, Hashable, Sendable {
     case expired
     case notYetValid
 
-    /// The stable code that programs compare.
+    /// A stable code for programs.
     package var code: String {
         switch self {
         case .badCertificate: "bad_certificate"

@@ -15,14 +15,14 @@ package struct TrustAnchor: Sendable {
     }
 }
 
-/// What a chain needs in order to vouch for one kind of evidence.
+/// What a chain needs to vouch for one kind of evidence.
 package struct ChainRules: Sendable {
-    /// Object identifiers of the extensions that mark certificates made for this purpose.
+    /// Object identifiers of extensions that mark certificates made for this purpose.
     package var leafMarker: String
     package var intermediateMarker: String
     package var leafKey: KeyFamily
     package var allowsSHA1: Bool
-    /// Whether an extra root may be the signer itself.
+    /// Whether an extra root may sign evidence itself.
     package var allowsSelfSigned: Bool
 
     package init(
@@ -37,12 +37,12 @@ package struct ChainRules: Sendable {
     }
 }
 
-/// A chain that ends at a trusted root. It holds for every instant: each piece of evidence checks
-/// its validity at the time of signing.
+/// A chain that ends at a trusted root. It says nothing about time: each piece of evidence checks
+/// the chain's validity when it was signed.
 package struct VerifiedChain: Sendable {
     package let leaf: Certificate
     package let origin: TrustAnchor.Origin
-    /// Whether SHA-1 signed any certificate below the root.
+    /// Whether any certificate below the root was signed with SHA-1.
     package let usesSHA1: Bool
     /// The names from the leaf to the root.
     package let names: [String]
@@ -58,15 +58,14 @@ package struct VerifiedChain: Sendable {
         notAfter = path.map(\.notAfter).reduce(leaf.notAfter, min)
     }
 
-    /// Throws unless every certificate was valid at that second since 1970.
+    /// Throws unless every certificate was valid at this second since 1970.
     package func requireValidity(at second: Int64) throws(ChainRefusal) {
         if second > notAfter { throw .expired }
         if second < notBefore { throw .notYetValid }
     }
 }
 
-/// Verifies a leaf through one intermediate up to a trusted root, by rules that are stated here in
-/// full.
+/// Verifies a leaf through one intermediate up to a trusted root. All rules are spelled out here.
 package struct ChainVerifier: Sendable {
     private let anchors: [TrustAnchor]
     package let rules: ChainRules
@@ -76,8 +75,8 @@ package struct ChainVerifier: Sendable {
         self.rules = rules
     }
 
-    /// Finds the path from `leaf` through one of `others` to a root. Roots among `others` do not
-    /// count: they come from the sender of the evidence.
+    /// Finds a path from `leaf` through one of `others` to a root. Roots among `others` do not
+    /// count, because they come from the evidence's sender.
     package func verify(
         leaf: Certificate, others: [Certificate]
     ) throws(ChainRefusal) -> VerifiedChain {
@@ -91,7 +90,7 @@ package struct ChainVerifier: Sendable {
         let named = others.filter { $0.isNamedIssuer(of: leaf) }
         if named.isEmpty { throw .issuerMissing }
         var refusal = ChainRefusal.issuerMissing
-        // Two authorities may share a name; the first one that passes every rule is the issuer.
+        // Two authorities may share a name. The first one that passes every rule is the issuer.
         for issuer in named {
             do {
                 return try verify(leaf: leaf, issuer: issuer)
@@ -162,7 +161,7 @@ package struct ChainVerifier: Sendable {
         }
     }
 
-    /// The marker must be present, each extension may occur once, and no unknown one may be
+    /// The marker must be present, no extension may occur twice, and no unknown one may be
     /// critical.
     private func requireExtensions(
         _ certificate: Certificate, _ place: ChainRefusal.Place, marker: String

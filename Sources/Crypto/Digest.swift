@@ -1,11 +1,11 @@
 internal import COpenSSL
 internal import Glibc
 
-/// A 32-byte digest; comparisons take the same time wherever two digests differ.
+/// A 32-byte digest. Comparing takes the same time wherever two digests differ.
 package struct Digest32: Sendable, CustomStringConvertible {
     private let words: (UInt64, UInt64, UInt64, UInt64)
 
-    /// The digest made of exactly 32 bytes; `nil` for any other count.
+    /// `nil` unless there are exactly 32 bytes.
     package init?(bytes: some Sequence<UInt8>) {
         var words: [UInt64] = [0, 0, 0, 0]
         var count = 0
@@ -18,7 +18,7 @@ package struct Digest32: Sendable, CustomStringConvertible {
         self.words = (words[0], words[1], words[2], words[3])
     }
 
-    /// The digest from 64 hexadecimal digits; `nil` for any other text.
+    /// Reads 64 hexadecimal digits; `nil` for any other text.
     package init?(hex: String) {
         guard let bytes = [UInt8](hex: hex) else { return nil }
         self.init(bytes: bytes)
@@ -80,7 +80,7 @@ package struct SHA256: ~Copyable {
         state.update(Array(text.utf8).span)
     }
 
-    /// The digest of everything so far.
+    /// The digest of everything added so far.
     package consuming func finish() -> Digest32 {
         state.finish { Digest32($0) }
     }
@@ -94,7 +94,7 @@ package struct SHA256: ~Copyable {
     package static func digest(_ bytes: [UInt8]) -> Digest32 { digest(bytes.span) }
 }
 
-/// The common beginning of many texts, hashed once for all of them.
+/// A common beginning of many texts, hashed once for all of them.
 ///
 /// `@unchecked Sendable`: the state is filled in `init` and only copied afterwards.
 package final class DigestPrefix: @unchecked Sendable {
@@ -108,7 +108,7 @@ package final class DigestPrefix: @unchecked Sendable {
 
     package func begins(_ text: Span<UInt8>) -> Bool { text.begins(with: bytes) }
 
-    /// The digest of a whole text that begins with these bytes and continues with `rest`.
+    /// The digest of these bytes followed by `rest`.
     package func digest(continuedBy rest: Span<UInt8>) -> Digest32 {
         let whole = state.copy()
         whole.update(rest)
@@ -122,7 +122,7 @@ extension DigestPrefix: Equatable {
     }
 }
 
-/// Digests that only the stores' formats require.
+/// Digests that only stores' formats require.
 package enum DigestAlgorithm: Sendable {
     case sha1
     case sha256
@@ -136,7 +136,7 @@ package enum DigestAlgorithm: Sendable {
 
     package func digest(_ bytes: [UInt8]) -> [UInt8] { digest(bytes.span) }
 
-    /// OpenSSL's implementation, looked up once: a lookup costs as much as a short digest.
+    /// OpenSSL's implementation, looked up once because a lookup costs as much as a short digest.
     var implementation: OpaquePointer {
         switch self {
         case .sha1: implementations.sha1
@@ -162,8 +162,8 @@ private struct Implementations: @unchecked Sendable {
 
 private let implementations = Implementations()
 
-/// Owns a running OpenSSL digest. Not private: a program that is built for release refers to its type from other
-/// modules, and would not link.
+/// A running OpenSSL digest. It is not private: release builds refer to it from other modules and
+/// would not link.
 struct DigestState: ~Copyable {
     private let context: OpaquePointer
 
@@ -205,7 +205,7 @@ struct DigestState: ~Copyable {
     }
 }
 
-/// Whether two secrets are equal, in a time that depends only on their length.
+/// Whether two secrets are equal. The time depends only on their length.
 package func isEqualInConstantTime(_ one: [UInt8], _ other: [UInt8]) -> Bool {
     if one.count != other.count { return false }
     var difference: UInt8 = 0
@@ -214,7 +214,7 @@ package func isEqualInConstantTime(_ one: [UInt8], _ other: [UInt8]) -> Bool {
 }
 
 extension Span<UInt8> {
-    /// Whether it begins with these bytes; not for secrets.
+    /// Whether the array begins with these bytes. Not for secrets.
     package func begins(with prefix: [UInt8]) -> Bool {
         if count < prefix.count { return false }
         return prefix.withUnsafeBytes { prefix in

@@ -8,15 +8,15 @@ package enum KeyFamily: Sendable {
     case rsa
 }
 
-/// Owns a public key and verifies signatures with it, from any number of threads.
+/// A public key that verifies signatures on any number of threads.
 ///
-/// `@unchecked Sendable`: the key itself never changes after `init`, and OpenSSL counts references
-/// to it atomically; contexts change, so each is used by one thread at a time.
+/// `@unchecked Sendable`: the key never changes after `init`, and OpenSSL counts references to it
+/// atomically. Contexts change, so each is used by one thread at a time.
 package final class PublicKey: @unchecked Sendable {
-    /// The kind of key; `nil` for kinds and sizes that evidence may not use.
+    /// `nil` for kinds and sizes that evidence may not use.
     package let family: KeyFamily?
     private let handle: OpaquePointer
-    /// Preparing a context costs OpenSSL more than a tenth of a verification, so contexts are kept.
+    /// Contexts are kept, because preparing one costs OpenSSL more than a tenth of a verification.
     private let idle = Monitor<[SignatureScheme: [SignatureContext]]>([:])
 
     init(owning handle: OpaquePointer) {
@@ -38,7 +38,7 @@ package final class PublicKey: @unchecked Sendable {
         return signature.withEncoded { verifies(digest.bytes.span, .ecdsa, $0) }
     }
 
-    /// Verifies an RSA signature with PKCS#1 v1.5 padding over a digest of that algorithm.
+    /// Verifies an RSA signature with PKCS#1 v1.5 padding over a digest of this algorithm.
     package func verifies(
         digest: Span<UInt8>, by algorithm: DigestAlgorithm, signature: Span<UInt8>
     ) -> Bool {
@@ -82,8 +82,8 @@ private enum SignatureScheme: Hashable {
     case rsa(DigestAlgorithm)
 }
 
-/// Owns OpenSSL's state for one verification at a time. The thread that takes one from a key's idle list is
-/// its only user.
+/// OpenSSL's state for one verification at a time. Only the thread that took it from a key's idle
+/// list may use it.
 private final class SignatureContext {
     private let handle: OpaquePointer
 
@@ -113,7 +113,7 @@ private final class SignatureContext {
     }
 }
 
-/// Owns the two numbers of an ECDSA signature.
+/// The two numbers of an ECDSA signature.
 private struct EllipticSignature: ~Copyable {
     private let handle: OpaquePointer
 
@@ -143,7 +143,7 @@ private struct EllipticSignature: ~Copyable {
     }
 
     func withEncoded<Result>(_ body: (UnsafeRawBufferPointer) -> Result) -> Result {
-        // Two integers of 33 bytes and three headers.
+        // Room for two integers of 33 bytes and three headers.
         withUnsafeTemporaryAllocation(of: UInt8.self, capacity: 80) { buffer in
             var next = buffer.baseAddress
             let count = i2d_ECDSA_SIG(handle, &next)

@@ -1,9 +1,9 @@
 import Glibc
 
-/// Unpredictable bytes for keys and identifiers, from the system, which takes a tenth of the time
-/// of a generator in the process.
+/// Unpredictable bytes for keys and identifiers, from the system. Generating them in the process
+/// takes ten times as long.
 package func randomBytes(_ count: Int) -> [UInt8] {
-    /// The most that the system gives in one call.
+    /// The system's limit for one call.
     let portion = 256
     return [UInt8](unsafeUninitializedCapacity: count) { buffer, filled in
         while filled < count {

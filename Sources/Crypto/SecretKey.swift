@@ -1,6 +1,6 @@
 internal import COpenSSL
 
-/// The key of an installation, from which a key for each purpose is derived. It never leaves the
+/// An installation's key, from which a key for each purpose is derived. It never leaves the
 /// machine's files.
 package struct SecretKey: Sendable {
     package static let byteCount = 32
@@ -15,8 +15,8 @@ package struct SecretKey: Sendable {
 
     func withBytes<Result>(_ body: ([UInt8]) -> Result) -> Result { body(bytes) }
 
-    /// The key for one purpose: HKDF-Expand of RFC 5869. The installation's key is already random, so
-    /// nothing has to be extracted.
+    /// The key for one purpose, by HKDF-Expand of RFC 5869. The extract step is not needed, since
+    /// the installation's key is already random.
     package func derived(for purpose: String) -> SecretKey {
         guard let key = SecretKey(authenticate(Array(purpose.utf8) + [1]).bytes) else {
             preconditionFailure("SHA-256 gives as many bytes as a key has")
@@ -37,7 +37,7 @@ package struct SecretKey: Sendable {
     }
 }
 
-/// Why the installation's key cannot be used, for operators.
+/// Tells operators why the installation's key cannot be used.
 package struct KeyTrouble: Error, Hashable, Sendable {
     package let sentence: String
 

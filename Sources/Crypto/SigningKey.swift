@@ -1,27 +1,15 @@
 internal import COpenSSL
 
-/// Owns a private key on the curve P-256, as App Store Connect issues them.
+/// A private key on the curve P-256, as issued by App Store Connect.
 ///
-/// `@unchecked Sendable`: the key never changes after `init`, and each signature has its own context.
+/// `@unchecked Sendable`: the key never changes after `init`, and each signature has its own
+/// context.
 package final class SigningKey: @unchecked Sendable {
     private let handle: OpaquePointer
 
-    /// Reads an unencrypted key in PEM; `nil` for anything else, and for keys of other kinds.
+    /// Reads an unencrypted PEM key; `nil` for anything else.
     package init?(pem: [UInt8]) {
-        let key = pem.withUnsafeBytes { bytes in
-            let buffer = BIO_new_mem_buf(bytes.baseAddress, Int32(clamping: bytes.count))
-            defer { BIO_free(buffer) }
-            // Without this, OpenSSL would ask the terminal for the password of an encrypted key.
-            return PEM_read_bio_PrivateKey(buffer, nil, { _, _, _, _ in -1 }, nil)
-        }
-        guard let key else {
-            ERR_clear_error()
-            return nil
-        }
-        if KeyFamily(of: key) != .p256 {
-            EVP_PKEY_free(key)
-            return nil
-        }
+        guard let key = privateKey(pem, .p256) else { return nil }
         handle = key
     }
 
@@ -29,7 +17,7 @@ package final class SigningKey: @unchecked Sendable {
         EVP_PKEY_free(handle)
     }
 
-    /// An ES256 signature as JSON Web Signatures have it: r and s in 32 bytes each.
+    /// An ES256 signature as used by JSON Web Signatures: r and s in 32 bytes each.
     package func sign(_ message: [UInt8]) -> [UInt8] {
         let context = EVP_MD_CTX_new()
         defer { EVP_MD_CTX_free(context) }
@@ -52,9 +40,57 @@ package final class SigningKey: @unchecked Sendable {
     }
 }
 
-/// Owns a private key on the curve of Ed25519.
+/// An RSA private key, as issued by Google Cloud for service accounts.
 ///
-/// `@unchecked Sendable`: the key never changes after `init`, and each signature has its own context.
+/// `@unchecked Sendable`: the key never changes after `init`, and each signature has its own
+/// context.
+package final class RSASigningKey: @unchecked Sendable {
+    private let handle: OpaquePointer
+
+    /// Reads an unencrypted PEM key; `nil` for anything else, including keys of unsuitable size.
+    package init?(pem: [UInt8]) {
+        guard let key = privateKey(pem, .rsa) else { return nil }
+        handle = key
+    }
+
+    deinit { EVP_PKEY_free(handle) }
+
+    /// An RS256 signature as used by JSON Web Signatures.
+    package func sign(_ message: [UInt8]) -> [UInt8] {
+        let context = EVP_MD_CTX_new()
+        defer { EVP_MD_CTX_free(context) }
+        var count = 1024
+        var signature = [UInt8](repeating: 0, count: count)
+        guard EVP_DigestSignInit(context, nil, EVP_sha256(), nil, handle) == 1,
+            EVP_DigestSign(context, &signature, &count, message, message.count) == 1
+        else { preconditionFailure("OpenSSL does not sign") }
+        return Array(signature[..<count])
+    }
+}
+
+/// The unencrypted private key in the text, if it belongs to this family.
+private func privateKey(_ pem: [UInt8], _ family: KeyFamily) -> OpaquePointer? {
+    let key = pem.withUnsafeBytes { bytes in
+        let buffer = BIO_new_mem_buf(bytes.baseAddress, Int32(clamping: bytes.count))
+        defer { BIO_free(buffer) }
+        // Without this, OpenSSL would ask the terminal for the password of an encrypted key.
+        return PEM_read_bio_PrivateKey(buffer, nil, { _, _, _, _ in -1 }, nil)
+    }
+    guard let key else {
+        ERR_clear_error()
+        return nil
+    }
+    if KeyFamily(of: key) != family {
+        EVP_PKEY_free(key)
+        return nil
+    }
+    return key
+}
+
+/// A private key on the curve Ed25519.
+///
+/// `@unchecked Sendable`: the key never changes after `init`, and each signature has its own
+/// context.
 package final class Ed25519Key: @unchecked Sendable {
     package static let seedCount = 32
     private let handle: OpaquePointer
@@ -69,7 +105,7 @@ package final class Ed25519Key: @unchecked Sendable {
 
     deinit { EVP_PKEY_free(handle) }
 
-    /// The 32 bytes with which others verify.
+    /// The 32 bytes that others verify with.
     package var publicKey: [UInt8] {
         var count = 32
         var bytes = [UInt8](repeating: 0, count: count)
@@ -79,7 +115,7 @@ package final class Ed25519Key: @unchecked Sendable {
         return bytes
     }
 
-    /// The 64 bytes of the signature.
+    /// The signature, 64 bytes.
     package func sign(_ message: [UInt8]) -> [UInt8] {
         let context = EVP_MD_CTX_new()
         defer { EVP_MD_CTX_free(context) }

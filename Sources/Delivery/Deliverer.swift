@@ -5,24 +5,21 @@ import Outbound
 import Telemetry
 import Threading
 
-/// Sends one endpoint's messages, on one thread, for as long as this instance has its lease.
+/// Sends one webhook's messages, on one thread, while this instance holds the webhook's lease.
 package final class Deliverer {
-    static let waitingLimit = 1000
-    private static let messageLimit = 500
     private static let pageLimit = 250
-    /// How many waiting customers are read at a time, and how much of each that goes well.
+    /// How many waiting customers are read at a time, and how many events of each whose last
+    /// attempt succeeded.
     private static let laterCustomers = 64
     private static let laterEvents = 16
-    /// How many pages of the feed may have something under way.
-    private static let openPageLimit = 64
-    /// How often what is too old is removed, without anything new.
+    /// How often old attempts are removed when there is nothing new to write.
     private static let upkeepPause: Int64 = 3_600_000
-    /// The pauses between two writes of progress, in milliseconds: with attempts to keep, and without.
+    /// Milliseconds between two writes of progress, with attempts to record and without.
     private static let writePause: (busy: Int64, idle: Int64) = (200, 1000)
     private static let pollPause: Int64 = 3000
-    /// So that many commits are read together: a look costs PostgreSQL some 5 ms while all shards are written to.
+    /// The pause lets many commits be read together: a look costs PostgreSQL about 5 ms while all
+    /// shards are written to.
     private static let lookPause: Int64 = 100
-    private static let addressLifetime: Int64 = 30_000
 
     let name: WebhookName
     let ports: DeliveryPorts
@@ -33,7 +30,7 @@ package final class Deliverer {
     var types: FeedTypes
     var replays: [ReplayID: ReplayRun] = [:]
     var place: WebhookPlace
-    /// Messages of replays that are tried again later.
+    /// When to retry replayed messages that failed.
     var delayed: [Line: Int64] = [:]
     var nextReplays: Int64 = 0
     private let lease: Lease
@@ -46,27 +43,27 @@ package final class Deliverer {
     var attempts: [WebhookAttempt] = []
     var underWay = [false: 0, true: 0]
     private var wasReplay = false
-    // What is known at the beginning is written and measured, too.
+    // What was stored before the start is written and measured once, too.
     private var isDirty = true
-    private var obstacle: OutboundError?
+    private let lookup = Lookup()
+    private var isLookedUp = false
     private var nextWrite: Int64 = 0
     private var nextPoll: Int64 = 0
     private var nextLook: Int64 = 0
     private var nextSecrets: Int64 = 0
-    private var addressUntil: Int64 = 0
     private var nextUpkeep = monotonicMilliseconds() + Deliverer.upkeepPause
-    /// When the next request may begin, and the next of a replay.
+    /// The earliest time for the next request, and for the next replayed one.
     private var slot = 0.0
     private var replaySlot = 0.0
 
-    /// `nil` if there is nothing to send, or not yet. `current` is the endpoint as it is now.
+    /// `nil` if the webhook is gone. `current` returns the webhook as it is now.
     package init?(
         _ name: WebhookName, _ ports: DeliveryPorts, _ bell: WebhookBell, under lease: Lease,
         current: @escaping @Sendable () -> Webhook?
     ) throws(Fault) {
         guard let webhook = current() else { return nil }
         var standing: WebhookStanding?
-        // Its event is recorded a moment before its secrets and its place are stored.
+        // The webhook's event is recorded a moment before its secrets and its place are stored.
         for _ in 0..<30 where standing == nil {
             standing = try ports.store.webhookStandings(of: name.project, name.id)[name.id]
             if standing == nil { Threading.pause(milliseconds: 100) }
@@ -95,7 +92,7 @@ package final class Deliverer {
         ) { () throws(UnknownFeedType) in try FeedTypes(names) }
     }
 
-    /// Sends until it is over, or the endpoint is no more.
+    /// Sends until `goesOn` returns false or the webhook is deleted.
     package func run(while goesOn: () -> Bool) throws(Fault) {
         bell.add(mailbox, in: name.project)
         defer {
@@ -126,7 +123,7 @@ package final class Deliverer {
         try end(letters)
     }
 
-    /// Waits a little for what is under way: what is not known to have arrived is sent again.
+    /// Waits a little for requests under way: a message whose arrival is unknown is sent again.
     private func end(_ letters: [Mailbox.Letter]) throws(Fault) {
         for letter in letters { settle(letter) }
         let deadline = monotonicMilliseconds() + 2000
@@ -136,16 +133,15 @@ package final class Deliverer {
         try write(within: -Int64.max)
     }
 
-    /// Whether nothing is sent before an admin resumes it.
+    /// Whether sending stopped until an admin resumes it.
     private var isStanding: Bool { place.goneAt != nil || place.parkedAt != nil }
 
-    /// Takes in what an admin changed; false if the endpoint is no more.
+    /// Applies an admin's changes; false if the webhook was deleted.
     private func refresh() throws(Fault) -> Bool {
         guard let current = current() else { return false }
         let now = monotonicMilliseconds()
         if current != webhook {
             if current.types != webhook.types { types = try Deliverer.types(current.types) }
-            if current.url != webhook.url { addressUntil = 0 }
             webhook = current
             nextSecrets = 0
         }
@@ -171,32 +167,26 @@ package final class Deliverer {
                 case .refused(let refusal): throw .broken(refusal.sentence)
                 }
             }
-            // Nothing is ever sent unsigned.
+            // Never send unsigned messages.
             if secrets.keys.isEmpty {
                 throw .broken(
                     "the secrets of the webhook \(name.id) are missing; make new ones with: "
                         + "deed webhook rotate \(name.id)")
             }
-            // They are stored after the event that tells of them.
+            // New secrets are stored after the event that announces them.
             nextSecrets = now + (secrets.keys.first?.number == webhook.key ? 5000 : 500)
         }
         return true
     }
 
-    private var mayReadPages: Bool {
-        outbox.waiting.count < Deliverer.waitingLimit
-            && outbox.count(ofReplays: false) < Deliverer.messageLimit
-            && outbox.pages.count < Deliverer.openPageLimit
-    }
-
     private var mayLoadLater: Bool {
-        outbox.count(ofReplays: false) < 2 * Deliverer.messageLimit
+        outbox.count(ofReplays: false) < 2 * Outbox.messageLimit
     }
 
-    /// Reads the feed as long as there is room for it.
+    /// Reads a page of the feed if there is room for it.
     private func readPages() throws(Fault) {
         let now = monotonicMilliseconds()
-        guard isMore || now >= nextPoll, now >= nextLook, mayReadPages else { return }
+        guard isMore || now >= nextPoll, now >= nextLook, outbox.hasRoom else { return }
         var question = FeedQuestion(name.project, webhook.environment)
         question.start = .cursor(read)
         question.limit = Deliverer.pageLimit
@@ -223,12 +213,12 @@ package final class Deliverer {
         }
     }
 
-    /// Reads again what customers wait for whose time has come.
+    /// Reads events again for waiting customers whose time has come.
     private func loadLater() throws(Fault) {
         let now = ports.machineClock()
         guard mayLoadLater else { return }
         let due = outbox.due(at: now, limit: Deliverer.laterCustomers)
-        // Of one whose message has not arrived yet, the one is enough.
+        // While a customer's message keeps failing, one event is enough.
         for (rows, limit) in [
             (due.filter { $0.attempts > 0 }, 1),
             (due.filter { $0.attempts == 0 }, Deliverer.laterEvents),
@@ -259,17 +249,21 @@ package final class Deliverer {
 
     private func sendNext() {
         if let rest = place.restsUntil, ports.machineClock() < rest { return }
+        guard outbox.hasNext(ofReplays: false) || outbox.hasNext(ofReplays: true) else { return }
+        let found = lookup.find(webhook.url, ports.gate) { [mailbox] in mailbox.ring() }
+        isLookedUp = found != nil
+        guard let found else { return }
         let limit = Int(webhook.concurrency)
-        // Half of the places and of the rate, so that new messages have at least the other half.
+        // Replays get half of the places and of the rate; new messages keep the other half.
         while underWay[true, default: 0] < max(1, limit / 2),
             limit > 1 || !wasReplay || !outbox.hasNext(ofReplays: false),
-            takeSlot(ofReplays: true, limit)
+            takeSlot(ofReplays: true, limit, found.obstacle)
         {}
-        while takeSlot(ofReplays: false, limit) {}
+        while takeSlot(ofReplays: false, limit, found.obstacle) {}
     }
 
     /// Sends one message; false if none may be sent now.
-    private func takeSlot(ofReplays: Bool, _ limit: Int) -> Bool {
+    private func takeSlot(ofReplays: Bool, _ limit: Int, _ obstacle: OutboundError?) -> Bool {
         guard underWay.values.reduce(0, +) < limit, outbox.hasNext(ofReplays: ofReplays) else {
             return false
         }
@@ -278,32 +272,30 @@ package final class Deliverer {
         guard let next = outbox.next(ofReplays: ofReplays) else { return false }
         if let rate = webhook.rate {
             let pause = 1000 / Double(rate)
-            // What was not used for a moment may be made up for.
+            // Unused slots may be made up for, up to 100 ms.
             slot = max(slot, now - 100) + pause
             if ofReplays { replaySlot = max(replaySlot, now - 100) + 2 * pause }
         }
         underWay[ofReplays, default: 0] += 1
         wasReplay = ofReplays
-        begin(next.line, next.entry)
+        begin(next.line, next.entry, obstacle)
         return true
     }
 
-    private func begin(_ line: Line, _ entry: Entry) {
+    private func begin(_ line: Line, _ entry: Entry, _ obstacle: OutboundError?) {
         let now = ports.machineClock()
         let started = monotonicMilliseconds()
-        if started >= addressUntil {
-            obstacle = ports.gate.obstacle(to: webhook.url)
-            addressUntil = started + (obstacle == nil ? Deliverer.addressLifetime : 5000)
-        }
         var request = ports.form.request(
             entry.message, to: webhook, of: name.project, secrets, at: now)
         if let replay = line.replay { request.headers.append(("deed-replay", replay.text)) }
         let attempt = outbox.attempts(of: line, entry) + 1
+        let headers = secrets.headers.map(\.value)
         let respond = { @Sendable [mailbox] (answer: SafeGate.Answer) in
             mailbox.put(
                 Mailbox.Letter(
                     line: line, entry: entry, attempt: attempt, at: now,
-                    milliseconds: monotonicMilliseconds() - started, answer: answer))
+                    milliseconds: monotonicMilliseconds() - started, answer: answer,
+                    headers: headers))
         }
         if let obstacle {
             respond(.failure(obstacle))
@@ -312,19 +304,19 @@ package final class Deliverer {
         }
     }
 
-    /// How long the thread may rest.
+    /// How long the thread may sleep.
     private var pause: Int64 {
         var pause: Int64 = 500
         let now = ports.machineClock().milliseconds
         if isDirty { pause = min(pause, max(1, nextWrite - monotonicMilliseconds())) }
-        if isMore, mayReadPages {
+        if isMore, outbox.hasRoom {
             pause = min(pause, max(0, nextLook - monotonicMilliseconds()))
         }
         if mayLoadLater, let due = outbox.nextDue {
             pause = min(pause, max(5, due.milliseconds - now))
         }
         if outbox.hasNext(ofReplays: false) || outbox.hasNext(ofReplays: true),
-            webhook.rate != nil, underWay.values.reduce(0, +) < webhook.concurrency
+            isLookedUp, webhook.rate != nil, underWay.values.reduce(0, +) < webhook.concurrency
         {
             let next = outbox.hasNext(ofReplays: false) ? slot : max(slot, replaySlot)
             let rest = place.restsUntil.map { $0.milliseconds - now } ?? 0
@@ -335,7 +327,7 @@ package final class Deliverer {
 
     // MARK: Progress
 
-    /// Writes what has changed, if the last time is long enough ago.
+    /// Writes what has changed, if enough time has passed since the last write.
     private func write(within wait: Int64) throws(Fault) {
         let time = monotonicMilliseconds()
         guard isDirty, time >= nextWrite + min(0, wait) else { return }

@@ -1,63 +1,68 @@
 import Core
 import Feed
 
-/// One customer's messages, new ones or those of a replay: one is under way at a time.
+/// One customer's messages, either new or of one replay. They are sent one at a time.
 struct Line: Hashable, Sendable {
     let customer: CustomerID
     let replay: ReplayID?
 }
 
-/// A message on its way, and what it belongs to.
+/// A message to send, and where it came from.
 struct Entry: Sendable {
     enum Origin: Hashable, Sendable {
         /// A page of the feed, by its number.
         case page(Int)
-        /// What a waiting customer has to catch up with.
+        /// A waiting customer's backlog.
         case later
     }
     let message: WebhookMessage
     let origin: Origin
-    /// Whether what the event changed cannot be told now, so that its customer has to wait.
+    /// Whether the event's changes cannot be determined now. Its customer has to wait.
     var isUnreadable = false
-    /// Tries of a replay's message.
+    /// How often a replayed message was tried.
     var tries: Int64 = 0
 }
 
-/// A page of the feed of which something is under way.
+/// A page of the feed whose messages are not all done.
 struct OpenPage: Sendable {
     let number: Int
     var cursor: FeedCursor
     let replay: ReplayID?
-    /// How many messages have not come to their end.
+    /// How many messages have neither arrived nor been given up.
     var left: Int
     let oldestAt: Instant?
 }
 
-/// Which messages of an endpoint may be sent now, who waits, and how far the feed is done with.
+/// Which of a webhook's messages may be sent now, which customers wait, and how much of the feed
+/// is done.
 ///
-/// Of a customer who waits it keeps a place in the log and no message: what follows is read again when its time has
-/// come.
+/// For a waiting customer it keeps a place in the log but no messages: they are read again later.
 struct Outbox: Sendable {
     struct Waiting: Sendable {
         var row: WaitingCustomer
-        /// The last event of the customer that the pages have left out, by its position.
+        /// The position of the customer's last event that pages skipped.
         var skipped: Int64
-        /// Whether messages of it are in memory.
+        /// Whether some of the customer's messages are in memory.
         var isLoaded = false
-        /// Whether more follows than was loaded.
+        /// Whether there may be more events than were loaded.
         var isMore = false
     }
+    static let waitingLimit = 1000
+    static let messageLimit = 500
+    /// How many pages of the feed may have messages under way.
+    private static let openPageLimit = 64
+
     private(set) var waiting: [CustomerID: Waiting] = [:]
     private(set) var pages: [OpenPage] = []
     private var lines: [Line: ArraySlice<Entry>] = [:]
     private var ready: [Bool: ArraySlice<Line>] = [:]
     private var number = 0
-    /// The messages in memory that belong to no replay, and to one.
+    /// How many messages are in memory, by whether they belong to a replay.
     private(set) var counts: [Bool: Int] = [:]
-    /// What has to be written.
+    /// Changes that are not stored yet.
     private(set) var changed: Set<CustomerID> = []
     private(set) var served: Set<CustomerID> = []
-    /// Customers who wait because an event cannot be read, with the attempts so far, this one included.
+    /// Customers who wait because an event cannot be read, with their attempts including this one.
     private var unreadable: [CustomerID: Int64] = [:]
 
     init(_ waiting: [WaitingCustomer] = []) {
@@ -66,7 +71,14 @@ struct Outbox: Sendable {
 
     func count(ofReplays: Bool) -> Int { counts[ofReplays] ?? 0 }
 
-    /// Takes a page in. Events of customers who wait are left to these.
+    /// Whether another page may be read. While many customers wait, the feed's place stands still.
+    var hasRoom: Bool {
+        waiting.count < Outbox.waitingLimit
+            && count(ofReplays: false) < Outbox.messageLimit
+            && pages.count < Outbox.openPageLimit
+    }
+
+    /// Adds a page's messages. Events of waiting customers are skipped: they are read again later.
     mutating func take(
         _ items: [FeedItem], through cursor: FeedCursor, _ types: FeedTypes,
         replay: ReplayID? = nil
@@ -83,7 +95,7 @@ struct Outbox: Sendable {
             }
             var entries = (messages ?? []).map { Entry(message: $0, origin: .page(number)) }
             if messages == nil {
-                // In its turn: what comes before it may still arrive.
+                // The event waits for its turn, since earlier messages may still arrive.
                 if replay != nil { continue }
                 entries.append(
                     Entry(
@@ -99,7 +111,7 @@ struct Outbox: Sendable {
         joinIfDone(pages.count - 1)
     }
 
-    /// Takes in what a waiting customer has to catch up with.
+    /// Adds a waiting customer's next messages.
     mutating func load(_ items: [FeedItem], of customer: CustomerID, _ types: FeedTypes) {
         guard let known = waiting[customer] else { return }
         var entries: [Entry] = []
@@ -120,7 +132,7 @@ struct Outbox: Sendable {
                 entries.append(Entry(message: message, origin: .later))
             }
         }
-        // Only a look that finds nothing says that nothing follows.
+        // More may follow until a look finds nothing.
         waiting[customer]?.isMore = !items.isEmpty
         if entries.isEmpty {
             if let last { advance(customer, behind: last, part: .max) }
@@ -139,7 +151,8 @@ struct Outbox: Sendable {
         counts[isReplay, default: 0] += entries.count
     }
 
-    /// The next message that may be sent. Its customer's next one may be when this one has come to its end.
+    /// The next message to send. The customer's following message becomes available once this one
+    /// is done.
     mutating func next(ofReplays: Bool) -> (line: Line, entry: Entry)? {
         while let line = ready[ofReplays]?.popFirst(), let entry = lines[line]?.first {
             if !entry.isUnreadable { return (line, entry) }
@@ -150,13 +163,13 @@ struct Outbox: Sendable {
         return nil
     }
 
-    /// Customers who have begun to wait because an event cannot be read, once.
+    /// Returns customers who started to wait for an unreadable event, each once.
     mutating func takeUnreadable() -> [CustomerID: Int64] {
         defer { unreadable = [:] }
         return unreadable
     }
 
-    /// Sets when a customer's turn comes; `nil`: not before an admin resumes it.
+    /// Sets when a customer's turn comes; with `nil`, an admin has to resume it.
     mutating func postpone(_ customer: CustomerID, attempts: Int64, until due: Instant?) {
         guard waiting[customer] != nil else { return }
         waiting[customer]?.row.attempts = attempts
@@ -167,12 +180,12 @@ struct Outbox: Sendable {
     /// Whether a message may be sent.
     func hasNext(ofReplays: Bool) -> Bool { ready[ofReplays]?.isEmpty == false }
 
-    /// How often a message of the line was tried before.
+    /// How often the message was tried before.
     func attempts(of line: Line, _ entry: Entry) -> Int64 {
         line.replay != nil ? entry.tries : waiting[line.customer]?.row.attempts ?? 0
     }
 
-    /// The message of the line that is under way has arrived, or is given up.
+    /// Drops the line's message under way, because it arrived or was given up.
     mutating func pass(_ line: Line) {
         guard let entry = drop(line) else { return }
         if lines[line] != nil { ready[line.replay != nil, default: []].append(line) }
@@ -187,8 +200,8 @@ struct Outbox: Sendable {
         }
     }
 
-    /// The message of the line that is under way did not arrive: the customer waits, and none of its messages is
-    /// kept.
+    /// The line's message under way did not arrive. The customer waits, and its messages leave
+    /// memory.
     mutating func hold(_ line: Line, attempts: Int64, until due: Instant?) {
         guard let first = lines[line]?.first else { return }
         wait(for: first.message, attempts: attempts, until: due)
@@ -203,7 +216,7 @@ struct Outbox: Sendable {
         }
     }
 
-    /// Has a replay's message tried once more.
+    /// Queues a replay's message for one more try.
     mutating func retry(_ line: Line) {
         guard var rest = lines[line], var entry = rest.popFirst() else { return }
         entry.tries += 1
@@ -224,8 +237,8 @@ struct Outbox: Sendable {
         joinIfDone(place)
     }
 
-    /// A page that is done ends with the one before it. So an idle project, or one message that hangs, leaves places
-    /// for new pages.
+    /// Merges a finished page into the one before it. An idle project, or one message that hangs,
+    /// then leaves room for new pages.
     private mutating func joinIfDone(_ place: Int) {
         let page = pages[place]
         guard page.left == 0,
@@ -260,13 +273,13 @@ struct Outbox: Sendable {
         note(customer)
     }
 
-    /// A customer with nothing left in memory waits no more, or goes on at once.
+    /// Ends a customer's wait once nothing is left in memory, or lets it continue immediately.
     private mutating func settle(_ customer: CustomerID, through sequence: Int64) {
         guard let known = waiting[customer] else { return }
-        // Where it is not known what the pages left out, the log has said that nothing follows.
+        // `.max` means that the skipped events are unknown; then only an empty look ends the wait.
         let isBehind = known.skipped != .max && known.skipped > sequence
         if known.isMore || isBehind {
-            // At once, by whatever clock.
+            // Due immediately, whatever the clock says.
             waiting[customer]?.row.dueAt = Instant(milliseconds: 0)
             return
         }
@@ -275,7 +288,7 @@ struct Outbox: Sendable {
         served.insert(customer)
     }
 
-    /// The waiting customers whose time has come and of whom nothing is in memory, those first who wait longest.
+    /// Waiting customers who are due and have nothing in memory, longest wait first.
     func due(at now: Instant, limit: Int) -> [WaitingCustomer] {
         let due = waiting.values.filter { !$0.isLoaded && $0.row.dueAt.map { $0 <= now } ?? false }
         if due.count <= limit { return due.map(\.row) }
@@ -283,12 +296,11 @@ struct Outbox: Sendable {
             \.self)
     }
 
-    /// When the next one's time comes.
     var nextDue: Instant? {
         waiting.values.lazy.filter { !$0.isLoaded }.compactMap(\.row.dueAt).min()
     }
 
-    /// Sends what everyone waits for anew.
+    /// Makes all waiting customers due again.
     mutating func resume(at now: Instant) {
         for customer in waiting.keys {
             waiting[customer]?.row.attempts = 0
@@ -297,7 +309,8 @@ struct Outbox: Sendable {
         }
     }
 
-    /// Forgets customers who wait for events that the log has lost: the pages find what came instead.
+    /// Forgets customers who wait for events that the log has lost. The pages find what replaced
+    /// them.
     mutating func forgetWaiting(beyond place: [Int64]) {
         for (customer, known) in waiting
         where known.row.position.sequence > place[Int(known.row.position.shard.number)] {
@@ -307,7 +320,7 @@ struct Outbox: Sendable {
         }
     }
 
-    /// Takes the pages off of which nothing is under way, as far as none before them is; returns the last one.
+    /// Removes finished pages from the front and returns the last one removed.
     mutating func finishPages(of replay: ReplayID?) -> OpenPage? {
         var last: OpenPage?
         while let place = pages.firstIndex(where: { $0.replay == replay }), pages[place].left == 0 {
@@ -316,13 +329,13 @@ struct Outbox: Sendable {
         return last
     }
 
-    /// The changes to waiting customers that are not written yet; each is given once.
+    /// Changes to waiting customers since the last call.
     mutating func takeChanges() -> (waiting: [WaitingCustomer], served: [CustomerID]) {
         defer { (changed, served) = ([], []) }
         return (changed.compactMap { waiting[$0]?.row }, Array(served))
     }
 
-    /// When the oldest event was recorded that has not arrived.
+    /// When the oldest undelivered event was recorded.
     var oldestAt: Instant? {
         let inPages = pages.lazy.filter { $0.replay == nil && $0.left > 0 }.compactMap(\.oldestAt)
         return [inPages.min(), waiting.values.lazy.map(\.row.recordedAt).min()]

@@ -4,7 +4,8 @@ import Threading
 
 /// A replay under way.
 struct ReplayRun {
-    /// How often a message is tried: it arrived before, or waits in its customer's turn as well.
+    /// A replayed message gets few tries: it arrived before, or it also waits in its customer's
+    /// turn.
     static let tries: Int64 = 3
     static let retryPause: Int64 = 5000
     static let messageLimit = 200
@@ -12,7 +13,7 @@ struct ReplayRun {
 
     var replay: WebhookReplay
     let types: FeedTypes?
-    /// The last position of each shard that it includes.
+    /// The last position of each shard to include.
     let ends: [Int64]
     var start: FeedQuestion.Start
     var isRead = false
@@ -38,7 +39,7 @@ struct ReplayRun {
 extension Deliverer {
     private static let replayPause: Int64 = 3000
 
-    /// Looks for replays that were asked for.
+    /// Looks for new replays.
     func pollReplays() throws(Fault) {
         let now = monotonicMilliseconds()
         for (line, at) in delayed where at <= now {
@@ -66,7 +67,7 @@ extension Deliverer {
             ends: try reader.places(before: until), start: start)
     }
 
-    /// Reads what is to be sent again, as long as there is room for it.
+    /// Reads events to send again, while there is room for them.
     func readReplays() throws(Fault) {
         for (id, run) in replays
         where !run.isRead && outbox.count(ofReplays: true) < ReplayRun.messageLimit {
@@ -75,7 +76,7 @@ extension Deliverer {
             } catch {
                 switch error {
                 case .fault(let fault): throw fault
-                // What the cursor passed was sent.
+                // Events before the cursor were sent.
                 case .cursorLost(let restart): replays[id]?.start = .cursor(restart)
                 case .cursorOfAnotherDatabase: replays[id]?.isRead = true
                 }
@@ -105,7 +106,7 @@ extension Deliverer {
         replays[id]?.isRead = isPast || !page.isMore
     }
 
-    /// A message of a replay is tried a few times and then left out, so that the rest is sent.
+    /// Tries a replay's message a few times, then leaves it out and lets the rest be sent.
     func retryReplay(_ letter: Mailbox.Letter) {
         if letter.attempt < ReplayRun.tries {
             delayed[letter.line] = monotonicMilliseconds() + ReplayRun.retryPause
@@ -115,7 +116,6 @@ extension Deliverer {
         if let id = letter.line.replay { replays[id]?.note(isSent: false) }
     }
 
-    /// How far the replays have come.
     func takeReplayProgress() -> [WebhookReplay] {
         var progress: [WebhookReplay] = []
         for (id, run) in replays {

@@ -3,15 +3,14 @@ import JSON
 import Outbound
 import Telemetry
 
-// What follows from how attempts ended.
 extension Deliverer {
     func settle(_ letter: Mailbox.Letter) {
         let isReplay = letter.line.replay != nil
         underWay[isReplay, default: 1] -= 1
-        // The service stops, and it is not known whether this arrived.
+        // The service is stopping, so whether this arrived is unknown.
         if case .failure(.cancelled) = letter.answer { return }
         let now = ports.machineClock()
-        let end = AttemptEnd(letter.answer, at: now)
+        let end = AttemptEnd(letter.answer, hiding: letter.headers, at: now)
         note(letter, end)
         if end.isDelivered {
             place.failingSince = nil
@@ -51,7 +50,7 @@ extension Deliverer {
             ])
     }
 
-    /// Customers of whom an event cannot be read now wait as those do whose message did not arrive.
+    /// Customers with an unreadable event wait like customers whose message did not arrive.
     func holdUnreadable() {
         for (customer, attempts) in outbox.takeUnreadable() {
             let due = due(after: attempts)

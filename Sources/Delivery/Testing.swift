@@ -27,7 +27,7 @@ package struct ExampleSender: Sendable {
         self.machineClock = machineClock
     }
 
-    /// Sends one, and waits for what the receiver says.
+    /// Sends an example and waits for the receiver's answer.
     package func send(
         _ type: String, to webhook: Webhook, of project: ProjectID
     ) throws(CommandError) -> ExampleEnd {
@@ -50,7 +50,8 @@ package struct ExampleSender: Sendable {
         } else {
             gate.send(request) { given in answer.change { $0 = given } }
         }
-        let end = AttemptEnd(answer.wait { $0 }, at: machineClock())
+        let end = AttemptEnd(
+            answer.wait { $0 }, hiding: secrets.headers.map(\.value), at: machineClock())
         return ExampleEnd(
             message: id, end: end, milliseconds: monotonicMilliseconds() - started)
     }
@@ -61,7 +62,7 @@ package struct ExampleSender: Sendable {
 /// The `data` of each event of a customer, as `docs/events.md` shows it.
 let exampleEvents = (try? JSON.read(PackageResources.examples_json)) ?? .null
 
-/// An item of the feed as its page shows one.
+/// An item of the feed as the documentation shows it.
 func exampleData(
     _ id: String, _ type: String, _ environment: Environment, _ now: Instant
 ) -> [UInt8] {
@@ -71,8 +72,8 @@ func exampleData(
     var item: JSON = [
         "id": .string(id), "customer": "player-1", "environment": .string(environment.rawValue),
         "version": 1, "position": "0:1", "type": .string(event), "occurred_at": .string(now.text),
-        "recorded_at": .string(now.text), "actor": "deed:test", "cause": "command:test",
-        "catalog_version": 1, "data": exampleEvents[event] ?? .null,
+        "recorded_at": .string(now.text), "actor": "deed:test", "actor_name": .null,
+        "cause": "command:test", "catalog_version": 1, "data": exampleEvents[event] ?? .null,
     ]
     let held: JSON = [
         "active": true, "since": .string(now.text), "until": .null, "state": "active",

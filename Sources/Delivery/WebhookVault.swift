@@ -2,38 +2,39 @@ package import Core
 package import Crypto
 internal import JSON
 
-/// Where what endpoints sign and send with is stored.
+/// Stores webhooks' signing keys and headers.
 package protocol WebhookTable: Sendable {
-    /// Of all projects and endpoints where none is named.
+    /// Without a project, of all projects; without an id, of all webhooks.
     func webhookSecrets(of project: ProjectID?, _ id: WebhookID?) throws(Fault) -> [SealedWebhook]
-    /// Stores it as the next revision; false if something else was stored in between. A new endpoint begins at the
-    /// cursor.
+    /// Stores the next revision; false if something else was stored in between. A new webhook
+    /// begins at the cursor.
     func putWebhookSecrets(_ sealed: SealedWebhook, from cursor: String?) throws(Fault) -> Bool
     func forgetWebhook(_ name: WebhookName) throws(Fault)
 }
 
-/// What an endpoint signs and sends with.
+/// What a webhook signs and sends with.
 struct WebhookSecrets: Sendable {
     struct Key: Sendable {
         let number: Int64
         let secret: [UInt8]
         let seed: [UInt8]
-        /// When it stops signing, by the machine's clock; `nil`: not before another one is made.
+        /// When it stops signing, by the machine's clock; `nil` until another key is made.
         var until: Instant?
     }
-    /// The newest first.
+    /// Newest first.
     var keys: [Key]
     var headers: [(name: String, value: String)]
 
     func signing(at now: Instant) -> [Key] { keys.filter { $0.until.map { now < $0 } ?? true } }
 }
 
-/// Stores endpoints' keys and headers under a key that is not in the database.
+/// Stores webhooks' keys and headers under a key that is not in the database.
 package struct WebhookVault: Sendable {
     private static let purpose = "deed webhook secrets"
     private static let digestPurpose = "deed webhook headers digest"
     private static let attempts = 5
-    /// The installation's keys, the one to seal with first; makes one if there is none and that is requested.
+    /// Returns the installation's keys, the one to seal with first. If there is none, makes one
+    /// when asked to.
     package typealias Keys = @Sendable (_ making: Bool) throws(KeyTrouble) -> [SecretKey]
 
     private let table: any WebhookTable
@@ -44,7 +45,8 @@ package struct WebhookVault: Sendable {
         self.keys = keys
     }
 
-    /// Makes an endpoint's first key. A repetition gets the same one, and none after it was replaced.
+    /// Makes a webhook's first key. A repetition returns the same key, or `nil` once it was
+    /// replaced.
     package func open(
         _ name: WebhookName, _ headers: [WebhookHeader], version: Int64, from cursor: String
     ) throws(CommandError) -> WebhookKeys? {
@@ -67,8 +69,9 @@ package struct WebhookVault: Sendable {
         }
     }
 
-    /// Makes the key of that number, and lets the one before sign until the overlap is over. An endpoint whose keys
-    /// cannot be opened any more gets new ones, and one that was made by halves begins at the cursor.
+    /// Makes the key with that number; earlier keys sign until the overlap ends. A webhook whose
+    /// keys can no longer be opened gets new ones. One whose creation was interrupted begins at the
+    /// cursor.
     package func rotate(
         _ name: WebhookName, to number: Int64, version: Int64, from cursor: String,
         overlap: Int64, now: Instant
@@ -82,8 +85,8 @@ package struct WebhookVault: Sendable {
                 key.until = min(key.until ?? end, end)
                 return key
             }
-            // Few enough for one header, however often they are replaced.
-            secrets.keys = [.fresh(number)] + secrets.keys.prefix(3)
+            // However many there are, each signs until the end that its receivers were promised.
+            secrets.keys = [.fresh(number)] + secrets.keys
             return secrets
         }
         return try shown(name, key: number)
@@ -91,14 +94,14 @@ package struct WebhookVault: Sendable {
 
     package func forget(_ name: WebhookName) throws(Fault) { try table.forgetWebhook(name) }
 
-    /// The same for the same headers, and useless for learning their values.
+    /// Equal for equal headers. It reveals nothing about their values.
     package func digest(of headers: [WebhookHeader]) throws(CommandError) -> [UInt8] {
         let text = headers.map { "\($0.name): \($0.value)" }.joined(separator: "\n")
         let key = try sealingKeys()[0].derived(for: WebhookVault.digestPurpose)
         return key.authenticate(Array(text.utf8)).bytes
     }
 
-    /// What the endpoint signs and sends with; `nil` if nothing is stored of it.
+    /// What the webhook signs and sends with; `nil` if nothing is stored of it.
     func secrets(of name: WebhookName) throws(CommandError) -> WebhookSecrets? {
         guard let sealed = try obtain(table.webhookSecrets(of: name.project, name.id)).first else {
             return nil
@@ -106,7 +109,7 @@ package struct WebhookVault: Sendable {
         return try unlocking { () throws(KeyTrouble) in try open(sealed, keys(false)) }
     }
 
-    /// Reseals everything under the first key; returns the number of endpoints.
+    /// Reseals everything under the first key; returns the number of webhooks.
     package func rotate(under keys: [SecretKey]) throws(CommandError) -> Int {
         var count = 0
         for _ in 0..<WebhookVault.attempts {
@@ -122,7 +125,7 @@ package struct WebhookVault: Sendable {
         throw .fault(.busy)
     }
 
-    /// The endpoints whose stored secrets cannot be opened.
+    /// The webhooks whose stored secrets cannot be opened.
     package func locked() throws(Fault) -> [WebhookName] {
         let kept = try table.webhookSecrets(of: nil, nil)
         if kept.isEmpty { return [] }
@@ -143,7 +146,7 @@ package struct WebhookVault: Sendable {
         let keys = try sealingKeys()
         for _ in 0..<WebhookVault.attempts {
             let old = try obtain(table.webhookSecrets(of: name.project, name.id)).first
-            // A later command has won. Keys are in order by their numbers.
+            // A later command has won. A rotation compares key numbers instead.
             if let old, old.version > version, !replaces { return }
             var known: WebhookSecrets?
             do throws(KeyTrouble) {
@@ -205,7 +208,7 @@ package struct WebhookVault: Sendable {
 }
 
 extension WebhookName {
-    /// What secrets are bound to: a row that is moved to another endpoint opens nothing.
+    /// Binds secrets to their webhook: a row moved to another webhook cannot be opened.
     fileprivate var place: [UInt8] { Array("\(project.text)\u{0}\(id.text)".utf8) }
 }
 

@@ -124,6 +124,13 @@ extension EvidenceRefusal {
         "unsigned", .signature,
         "A verifyReceipt reply is not signed: it counts only when Deed itself got it from the store."
     )
+    package static let answerOnly = Self(
+        "unsigned", .signature,
+        "An answer of the store is not signed: it counts only when Deed itself got it from the store."
+    )
+    package static let tokenOnly = Self(
+        "unsigned", .signature,
+        "A purchase token proves nothing by itself: Deed asks the store what was bought with it.")
     package static let weakDigest = Self(
         "weak_digest", .digest,
         "Its signature uses SHA-1, which does not count for anything signed after January 2025.")
@@ -180,6 +187,13 @@ extension EvidenceRefusal {
             "foreign_bundle_id", .bundleID,
             "It was made for \(id), which is not a configured app.", cure: .settingTheApp,
             difference: "was made for \(id), but the statement around it was not.")
+    }
+
+    package static func foreignPackage(_ id: String) -> Self {
+        Self(
+            "foreign_package", .bundleID,
+            "It was bought in the package \(id), which is not a configured app.",
+            cure: .settingTheApp)
     }
 
     package static let foreignAppID = Self(

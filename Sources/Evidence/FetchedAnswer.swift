@@ -7,10 +7,10 @@ package import Core
 package struct FetchedAnswer: Sendable {
     package let kind: EvidenceKind
     package let body: [UInt8]
-    /// The environment of the host that answered.
-    package let host: Environment
+    /// The environment of the host that answered; `nil` where one host answers for both.
+    package let host: Environment?
 
-    package init(_ kind: EvidenceKind, body: [UInt8], host: Environment) {
+    package init(_ kind: EvidenceKind, body: [UInt8], host: Environment?) {
         self.kind = kind
         self.body = body
         self.host = host

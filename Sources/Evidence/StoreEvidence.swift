@@ -58,7 +58,7 @@ extension StoreEvidence {
         }
         let statement = try Self.read(answer: answer.body, as: answer.kind, from: answer.host)
         try terms.requireNotInFuture(statement.signedAt)
-        if statement.environment != answer.host {
+        if let host = answer.host, statement.environment != host {
             throw .replyFromOtherEnvironment(statement.environment)
         }
         try terms.requireApp(statement)

@@ -54,7 +54,8 @@ package struct Terms: Sendable {
     func requireApp(_ statement: StoreStatement<Unverified>) throws(EvidenceRefusal) {
         guard let id = statement.app else { return }
         guard let app = apps.first(where: { $0.id == id }) else {
-            throw .foreignBundleID(id.text)
+            throw statement.kind.store == .google
+                ? .foreignPackage(id.text) : .foreignBundleID(id.text)
         }
         // The sandbox writes zero for an unknown number.
         if let expected = app.appleID, let stated = statement.appleID, stated != 0,

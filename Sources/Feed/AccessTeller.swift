@@ -2,13 +2,13 @@ import Core
 import Following
 import Synchronization
 
-/// Finds out what events changed: each customer is folded once, from what is remembered or from the beginning.
+/// Finds out what events changed. Each customer is folded once, from memory or from the beginning.
 final class AccessTeller {
     let log: any FeedLog
     let memory: ToldMemory
     private let id: ProjectID
     private var project: ProjectState?
-    /// Catalogs that the project's state remembers no more.
+    /// Catalogs that the project's state no longer holds.
     private var oldEditions: [CatalogEdition] = []
 
     init(_ log: any FeedLog, _ memory: ToldMemory, _ project: ProjectID) {
@@ -17,8 +17,8 @@ final class AccessTeller {
         id = project
     }
 
-    /// What each wanted event of the round changed. A round with customers whose events would be too many rows
-    /// ends before them; the first one has no limit.
+    /// What each wanted event of the round changed. The round ends before customers whose events
+    /// would exceed the row limit; the first customer has no limit.
     func tell(
         _ round: inout Round, in course: inout PageCourse
     ) throws(Fault) -> [Position: AccessTold] {
@@ -30,7 +30,7 @@ final class AccessTeller {
             let isWanted = course.wants(event)
             do throws(Fault) {
                 var access = try state.get()
-                // Letting go of the state first spares a copy of all that it holds.
+                // Removing the state first avoids a copy of everything it holds.
                 told[event.stream] = nil
                 if isWanted {
                     found[event.position] = try changes(by: event, &access)
@@ -56,7 +56,7 @@ final class AccessTeller {
         return AccessTold(changes: changes, isUnknown: false)
     }
 
-    /// The customers of wanted events, each from where it has to be folded; shortens the round.
+    /// Where folding has to start for each customer with wanted events. May shorten the round.
     private func plan(_ round: inout Round, in course: inout PageCourse) -> [PartlyTold] {
         let wanted = Set(round.steps.prefix(round.limit).filter { course.wants($0) }.map(\.stream))
         var planned: Set<Stream> = []
@@ -109,14 +109,14 @@ final class AccessTeller {
         if let catalog = project?.catalog(wanted) { return catalog }
         if let edition = oldEditions[wanted] { return edition.catalog }
         oldEditions = try log.editions(of: id, from: wanted)
-        // Before the first one nothing was sold.
+        // Without a catalog, nothing was for sale.
         return oldEditions[wanted]?.catalog ?? Catalog()
     }
 }
 
-/// What was told last of recently read customers, within a number of bytes.
+/// Recently read customers as they were last told, within a number of bytes.
 final class ToldMemory: Sendable {
-    /// What was used since the last turn, and before it.
+    /// Entries used since the last turn, and older ones.
     private struct State {
         var young: [Stream: ToldAccess] = [:]
         var old: [Stream: ToldAccess] = [:]
@@ -129,7 +129,7 @@ final class ToldMemory: Sendable {
         limit = bytes / 2
     }
 
-    /// The customer as told before a version, or from the beginning.
+    /// The customer as told before this version, or an empty one.
     func told(of stream: Stream, before version: Int64) -> ToldAccess {
         let known = state.withLock { $0.young[stream] ?? $0.old[stream] }
         return known.flatMap { $0.version < version ? $0 : nil } ?? ToldAccess()

@@ -2,11 +2,11 @@ import Core
 package import Following
 import Threading
 
-/// A project's feed as an instance serves it: pages at once, and pages for callers who wait until something
-/// matches.
+/// A project's feed as an instance serves it: pages immediately, or once something matches for
+/// callers who wait.
 ///
-/// A call that waits is a note and no thread. It is written down before the log is read, so that every event
-/// after that reading rings it.
+/// A waiting call holds no thread. It is listed before the log is read, so any later event rings
+/// it.
 package final class Feed: Sendable {
     /// How many calls may wait.
     package static let waitLimit = 1024
@@ -14,14 +14,14 @@ package final class Feed: Sendable {
 
     package typealias Give = @Sendable (Result<FeedPage, FeedError>) -> Void
 
-    /// What a question comes to.
+    /// The answer to a question.
     package enum Outcome: Sendable {
         case page(FeedPage)
-        /// Nothing matches so far. Who was told so has to `hold` it, and gets the page later.
+        /// Nothing matches yet. The caller must `hold` the ticket to get a page later.
         case waiting(Ticket, FeedPage)
     }
 
-    /// A call that waits.
+    /// A waiting call.
     package struct Ticket: Sendable {
         fileprivate let number: Int
     }
@@ -55,7 +55,7 @@ package final class Feed: Sendable {
         try reader.page(question)
     }
 
-    /// The page, unless that would be empty at the end of the log and a call may wait.
+    /// Returns a page, or lets the call wait if the page would be empty at the end of the log.
     package func ask(
         _ question: FeedQuestion, waiting milliseconds: Int64
     ) throws(FeedError) -> Outcome {
@@ -74,7 +74,7 @@ package final class Feed: Sendable {
         }
     }
 
-    /// Has the page given when something matches, or when the time is up; exactly once.
+    /// Gives the page when something matches or when the time is up, exactly once.
     package func hold(_ ticket: Ticket, _ page: FeedPage, give: @escaping Give) {
         let isHeld = state.changeAndWake { room in
             let isHeld = room.hold(ticket.number, page, give)
@@ -83,7 +83,7 @@ package final class Feed: Sendable {
         if !isHeld { give(.success(page)) }
     }
 
-    /// Answers all waiting calls, and lets no more of them wait.
+    /// Answers all waiting calls and accepts no more of them.
     package func stop() {
         let held = state.change { $0.close() }
         for (page, give) in held { give(.success(page)) }
@@ -99,7 +99,7 @@ package final class Feed: Sendable {
             let found = state.wait(milliseconds: pause) { room -> WaitingRoom.Next? in
                 if room.isClosed { return .end }
                 if let group = room.next(at: monotonicMilliseconds()) { return .group(group) }
-                // Who came in the meantime may have less time.
+                // A call that came in the meantime may have an earlier deadline.
                 return room.changes == seen ? nil : .nothing
             }
             guard case .group(let group) = found else {

@@ -4,12 +4,12 @@ package import Core
 package struct FeedQuestion: Hashable, Sendable {
     package enum Start: Hashable, Sendable {
         case beginning
-        /// Where the log ends now.
+        /// At the current end of the log.
         case end
-        /// With the first event that was recorded then or later.
+        /// At the first event recorded at this instant or later.
         case since(Instant)
         case cursor(FeedCursor)
-        /// Behind the last position of each shard, by the shard's number.
+        /// After these positions, by shard number.
         case place([Int64])
     }
     package static let limits: ClosedRange<Int64> = 1...1000
@@ -19,11 +19,11 @@ package struct FeedQuestion: Hashable, Sendable {
     package var start = Start.beginning
     /// The most events of one answer.
     package var limit = 100
-    /// `nil`: of every type.
+    /// `nil` for all types.
     package var types: FeedTypes?
-    /// `nil`: of all customers.
+    /// `nil` for all customers.
     package var customer: CustomerID?
-    /// Whether the answer tells what each event changed.
+    /// Whether the answer includes what each event changed.
     package var tellsAccess = true
 
     package init(_ project: ProjectID, _ environment: Environment) {
@@ -31,7 +31,7 @@ package struct FeedQuestion: Hashable, Sendable {
         self.environment = environment
     }
 
-    /// Whether an event may be one that is asked for, as far as that is known without what it changed.
+    /// Whether an event may match, judged without knowing what it changed.
     func mayInclude(_ stream: Stream, _ type: String) -> Bool {
         stream.project == project && stream.environment == environment
             && customer.map { $0 == stream.customer } ?? !stream.customer.isReserved
@@ -41,9 +41,9 @@ package struct FeedQuestion: Hashable, Sendable {
     var needsAccess: Bool { tellsAccess || types?.dependOnAccess ?? false }
 }
 
-/// An event as the feed tells it.
+/// An event as the feed shows it.
 package struct FeedItem: Sendable {
-    /// The bytes that a change of access takes in an answer, roughly.
+    /// Roughly the bytes that one change of access takes in an answer.
     package static let changeSize = 900
     package let stream: Stream
     package let position: Position
@@ -52,32 +52,34 @@ package struct FeedItem: Sendable {
     package let record: EventRecord
     /// The exact JSON text.
     package let payload: String
-    /// The first digits of the event's chain: another event at the same place has others.
+    /// The first digits of the event's chain. Another event at the same place has other digits.
     package let mark: String
     package let access: [AnswerChange]
-    /// Whether what it changed cannot be told, because the customer's events cannot be read.
+    /// Whether its changes are unknown because the customer's events cannot be read.
     package let isAccessUnknown: Bool
+    /// The name of the key that caused it.
+    package internal(set) var actorName: String?
 
-    /// The same for ever, and no other event's.
+    /// Never changes, and no other event has it.
     package var id: String { "\(position.shard.number)-\(position.sequence)-\(mark)" }
 }
 
-/// Some events, and how the log goes on.
+/// Some events, and where the log continues.
 package struct FeedPage: Sendable {
     package internal(set) var items: [FeedItem]
     package internal(set) var next: FeedCursor
     /// Where the log ends, by the shard's number.
     let heads: [Int64]
 
-    /// How many events of the log come after it, those of other projects included.
+    /// How many events of the log follow, including those of other projects.
     package var lag: Int64 {
         zip(heads, next.place).reduce(0) { $0 + max(0, $1.0 - $1.1) }
     }
 
-    /// Whether the log goes on after it.
+    /// Whether the log continues after this page.
     package var isMore: Bool { lag > 0 }
 
-    /// What a reader gets of it who was further in some shards.
+    /// What remains of the page for a reader who was further in some shards.
     func after(_ cursor: FeedCursor) -> FeedPage {
         var page = self
         let place = cursor.place
@@ -94,7 +96,8 @@ package struct FeedPage: Sendable {
 /// Why there is no page.
 package enum FeedError: Error, Sendable {
     case fault(Fault)
-    /// A loss was accepted since the cursor was given. The other one misses nothing that counts.
+    /// A loss was accepted since the cursor was given. Nothing that still exists is missed with the
+    /// other cursor.
     case cursorLost(restart: FeedCursor)
     /// The cursor was given for a project of this name in another database.
     case cursorOfAnotherDatabase

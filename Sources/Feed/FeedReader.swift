@@ -4,14 +4,14 @@ import Synchronization
 
 /// Reads pages of a project's feed from the log.
 package final class FeedReader: Sendable {
-    /// How long before it was given a lost cursor begins again, in milliseconds. Clocks may differ, and an
-    /// instance that never saw the lost events gives cursors until the loss is accepted.
+    /// How many milliseconds before its creation a lost cursor starts again. Clocks may differ, and
+    /// an instance that never saw the lost events gives cursors until the loss is accepted.
     private static let restartMargin: Int64 = 1_800_000
 
     let log: any FeedLog
     private let now: @Sendable () -> Instant
     private let memory: ToldMemory
-    /// Customers as they were before what is asked for again.
+    /// Customers as they were before events that are asked for again.
     let waiters: ToldMemory
     private let losses = Mutex<[ProjectID: AcceptedLosses]>([:])
 
@@ -41,10 +41,11 @@ package final class FeedReader: Sendable {
         let next = FeedCursor(
             course.place, marks: marks, turn: course.turn, givenAt: now(), origin: origin,
             losses: losses)
-        return FeedPage(items: course.sortedItems, next: next, heads: course.heads)
+        return FeedPage(
+            items: course.sortedItems.naming(actorsOf: project), next: next, heads: course.heads)
     }
 
-    /// Where a reader begins who asks that.
+    /// The cursor at the start of a question.
     package func cursor(of question: FeedQuestion) throws(FeedError) -> FeedCursor {
         try rethrowing(as: FeedError.fault) { () throws(Fault) in
             let course = try begin(question)
@@ -60,8 +61,8 @@ package final class FeedReader: Sendable {
         PlaceMarks(try log.marks(of: place))
     }
 
-    /// What was read for the question, and the project as it was afterwards: a loss that was accepted in between
-    /// is told.
+    /// Reads a page, and then the project. Reading the project afterwards reveals a loss that was
+    /// accepted in between.
     private func course(
         of question: FeedQuestion
     ) throws(FeedError) -> (PageCourse, ProjectState) {
@@ -78,7 +79,7 @@ package final class FeedReader: Sendable {
             return course
         }
         let project = try rethrowing(as: FeedError.fault, log.project(question.project))
-        // What was told may rest on what was lost.
+        // Remembered customers may rest on lost events.
         if isNews(AcceptedLosses(project.acceptances), of: question.project) {
             forget()
             return try self.course(of: question)
@@ -87,7 +88,7 @@ package final class FeedReader: Sendable {
     }
 
     private func begin(_ question: FeedQuestion) throws(Fault) -> PageCourse {
-        // Where only one shard is looked at, the others' ends have to be asked for.
+        // A look at one shard does not return the heads of the others.
         var heads = question.customer == nil ? nil : try log.heads()
         var (place, turn) = ([Int64](repeating: 0, count: Shard.count), 0)
         switch question.start {
@@ -102,8 +103,8 @@ package final class FeedReader: Sendable {
         return PageCourse(question, at: place, turn: turn, heads: heads)
     }
 
-    /// What the cursor passed and what was recorded before it was given is still there: what took the place of
-    /// lost events was recorded later than they were.
+    /// A cursor whose events still exist: anything the old cursor passed that was recorded early
+    /// enough before it was given. Whatever replaced lost events was recorded later.
     private func restart(
         _ cursor: FeedCursor, _ losses: AcceptedLosses
     ) throws(FeedError) -> FeedCursor {
@@ -116,19 +117,19 @@ package final class FeedReader: Sendable {
             origin: cursor.origin, losses: losses)
     }
 
-    /// Whether a loss was accepted since the project was asked for last.
+    /// Whether a loss was accepted since the last request for the project.
     private func isNews(_ losses: AcceptedLosses, of project: ProjectID) -> Bool {
         let before = self.losses.withLock { $0.updateValue(losses, forKey: project) }
         return before.map { $0 != losses } ?? false
     }
 
-    /// Forgets what was told: the log may be another one.
+    /// Forgets all customers, since the log may be another one.
     package func forget() {
         memory.forget()
         waiters.forget()
     }
 
-    /// Forgets what was told of customers who were erased.
+    /// Forgets erased customers.
     package func forget(_ erased: [LoggedEvent]) {
         for stream in erased.map(\.stream) {
             memory.forget(stream)

@@ -2,16 +2,19 @@ package import Core
 import Following
 
 extension FeedReader {
-    /// The next events of some customers of a project, each customer's in order. Each customer is remembered
-    /// as it was before the first of them, so that asking again costs no more than that.
+    /// The next events of some customers, each customer's in order. Each customer is remembered as
+    /// it was before the first of them, which makes a repeated request cheap.
     package func later(
         _ wanted: [LaterEvents], of project: ProjectID, limit: Int
     ) throws(Fault) -> [[FeedItem]] {
         let found = try log.later(wanted, limit: limit)
-        return try AccessTeller(log, waiters, project).tell(found, after: wanted)
+        let items = try AccessTeller(log, waiters, project).tell(found, after: wanted)
+        // Read after the events, to know every key that they name.
+        let owner = try log.project(project)
+        return items.map { $0.naming(actorsOf: owner) }
     }
 
-    /// An event of the feed by its id, or by that of a message about it; `nil` if there is none.
+    /// An event of the feed by its id or by the id of a message about it, or `nil`.
     package func item(
         _ id: String, of project: ProjectID, _ environment: Environment
     ) throws(FeedError) -> FeedItem? {
@@ -25,7 +28,7 @@ extension FeedReader {
         place[shard] = sequence - 1
         var question = FeedQuestion(project, environment)
         question.start = .place(place)
-        // Other shards may have news meanwhile, and each has its share of a page.
+        // A page is shared among shards, and others may have news meanwhile.
         question.limit = Shard.count
         return try page(question).items.first { $0.id == parts.prefix(3).joined(separator: "-") }
     }
@@ -69,6 +72,19 @@ extension AccessTeller {
             items.append(told)
         }
         return items
+    }
+}
+
+extension [FeedItem] {
+    /// The same items with the names of the keys that caused them.
+    func naming(actorsOf project: ProjectState) -> [FeedItem] {
+        let names = project.names(of: lazy.map(\.record.actor))
+        if names.isEmpty { return self }
+        return map { item in
+            var item = item
+            item.actorName = names[item.record.actor]
+            return item
+        }
     }
 }
 

@@ -1,13 +1,13 @@
 import Core
 import Following
 
-/// How one page comes about: round by round, each a share of every shard that has news.
+/// Builds one page round by round. Each round takes a share of every shard that has news.
 struct PageCourse {
-    /// The most rows of the log that one call reads, also when the filter drops most of them.
+    /// The most rows of the log that one call reads, even if the filter drops most of them.
     static let rowLimit = 20_000
     /// The most bytes of payload in a page.
     static let byteLimit = 4 << 20
-    /// The most rows of a round of which few are wanted.
+    /// The most rows of a round when few of them are wanted.
     private static let roundLimit = 2000
 
     let question: FeedQuestion
@@ -17,7 +17,7 @@ struct PageCourse {
     private(set) var items: [FeedItem] = []
     private var rows = 0
     private var bytes = 0
-    /// The shards that may go on.
+    /// Shards that may have more events.
     private var open: [Int]
 
     init(_ question: FeedQuestion, at place: [Int64], turn: Int = 0, heads: [Int64]? = nil) {
@@ -31,7 +31,7 @@ struct PageCourse {
             project: question.project, environment: question.environment, customer: customer)
         let shard = Int(stream.shard.number)
         open = [shard]
-        // Nothing of the customer is in another one.
+        // No other shard has events of this customer.
         for other in place.indices where other != shard {
             self.place[other] = max(place[other], self.heads[other])
         }
@@ -54,7 +54,7 @@ struct PageCourse {
         )
     }
 
-    /// What a round has found: the first event of each shard, then the second, and so on.
+    /// A round's events: the first one of each shard, then the second ones, and so on.
     func round(of look: FeedLook) -> Round {
         let inTurn = look.stretches.sorted { order(of: $0) < order(of: $1) }
         var steps: [LoggedEvent] = []
@@ -75,7 +75,7 @@ struct PageCourse {
         (Int(stretch.shard.number) + Shard.count - turn) % Shard.count
     }
 
-    /// How many of the steps the page has room for at most.
+    /// How many of the steps may fit into the page.
     private func cut(of steps: [LoggedEvent]) -> Int {
         if question.types?.dependOnAccess == true { return steps.count }
         var (items, bytes) = (items.count, bytes)
@@ -92,10 +92,10 @@ struct PageCourse {
     /// Rows that may still be read.
     var rowsLeft: Int { PageCourse.rowLimit - rows }
 
-    /// Counts rows that were read to know what events changed.
+    /// Counts rows that were read to find out what events changed.
     mutating func count(_ more: Int) { rows += more }
 
-    /// Takes the round in, as far as the page has room for it.
+    /// Adds the round's events, as far as the page has room for them.
     mutating func take(_ round: Round, _ access: [Position: AccessTold]) {
         rows += round.steps.count
         var passed = [Int](repeating: 0, count: Shard.count)
@@ -133,7 +133,7 @@ struct PageCourse {
         if let item = FeedItem(event, access) { items.append(item) }
     }
 
-    /// The items, those recorded first before others; in each shard they stand as they are.
+    /// The items by the time they were recorded, and in log order within each shard.
     var sortedItems: [FeedItem] {
         items.sorted { one, other in
             let (first, second) = (one.record.recordedAt, other.record.recordedAt)
@@ -145,13 +145,13 @@ struct PageCourse {
     }
 }
 
-/// What one look has found, in the order in which a page takes it.
+/// What one look found, in the order in which a page takes it.
 struct Round {
     let steps: [LoggedEvent]
     let look: FeedLook
     /// How many of the steps may be taken.
     var limit: Int
-    /// Whether another one would cost too much.
+    /// Whether another round would cost too much.
     var isLast = false
 }
 

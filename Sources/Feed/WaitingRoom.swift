@@ -8,7 +8,7 @@ struct WaitingRoom {
         let question: FeedQuestion
         let deadline: Int64
         var stage = Stage.reading
-        /// Whether something happened that may match, and is not in what was read.
+        /// Whether something that may match happened after the log was read.
         var isRung = false
         var page: FeedPage?
         var give: Feed.Give?
@@ -18,14 +18,14 @@ struct WaitingRoom {
         case all(ProjectID, Environment)
         case one(Stream)
     }
-    /// Calls that ask the same, each from its own place.
+    /// Calls with the same question, each at its own place.
     struct Group {
         let question: FeedQuestion
         fileprivate let numbers: [Int]
-        /// Whether the time of one of them is up.
+        /// The calls whose time is up.
         fileprivate let due: Set<Int>
     }
-    /// What is to be done next.
+    /// What to do next.
     enum Next {
         case group(Group)
         case nothing
@@ -40,10 +40,10 @@ struct WaitingRoom {
     private(set) var changes = 0
     private(set) var isClosed = false
 
-    /// How many have read all that there was.
+    /// How many calls have read to the end of the log.
     var count: Int { calls.values.count { $0.page != nil } }
 
-    /// A number for a call that may wait; `nil` where none may.
+    /// Returns a number for a call that may wait, or `nil`.
     mutating func enter(_ question: FeedQuestion, until deadline: Int64) -> Int? {
         if isClosed || calls.count >= Feed.waitLimit { return nil }
         last += 1
@@ -62,7 +62,7 @@ struct WaitingRoom {
         if listeners[question.subject]?.isEmpty == true { listeners[question.subject] = nil }
     }
 
-    /// False where it is to be answered at once.
+    /// False if the call must be answered immediately.
     mutating func hold(_ number: Int, _ page: FeedPage, _ give: @escaping Feed.Give) -> Bool {
         guard !isClosed, var call = calls[number] else {
             leave(number)
@@ -76,7 +76,7 @@ struct WaitingRoom {
         return true
     }
 
-    /// Takes note of what happened; whether a call is to be answered.
+    /// Notes what happened; true if there are calls to answer.
     mutating func ring(_ events: [LoggedEvent]) -> Bool {
         if listeners.isEmpty { return false }
         let before = ready.count
@@ -109,14 +109,14 @@ struct WaitingRoom {
         unlist(number, call.question)
     }
 
-    /// How long nothing has to be done, in milliseconds.
+    /// Milliseconds until there is something to do.
     func pause(at time: Int64) -> Int64 {
         if !ready.isEmpty { return 0 }
         let next = calls.values.lazy.filter { $0.stage == .held }.map(\.deadline).min()
         return next.map { max(0, $0 - time) } ?? 60_000
     }
 
-    /// Calls that are to be answered, and ask the same.
+    /// Calls to answer that share a question.
     mutating func next(at time: Int64) -> Group? {
         var due: Set<Int> = []
         for (number, call) in calls where call.stage != .reading && call.deadline <= time {
@@ -131,7 +131,7 @@ struct WaitingRoom {
             return nil
         }
         let losses = ready.first.flatMap { calls[$0]?.page?.next.losses }
-        // A cursor that knows of other losses may be lost itself, and must not come back with these.
+        // A cursor that knows of other losses may be lost itself, so it stays out of this group.
         let numbers = ready.filter { number in
             guard let call = calls[number] else { return false }
             return call.question.isSame(as: first) && call.page?.next.losses == losses
@@ -139,7 +139,7 @@ struct WaitingRoom {
         ready.removeAll { calls[$0] == nil || numbers.contains($0) }
         var question = first
         for (place, number) in numbers.enumerated() {
-            // From now on what happens may not be in what is read.
+            // The next read may miss what happens after this point.
             calls[number]?.isRung = false
             calls[number]?.stage = .reading
             listeners[question.subject, default: []].insert(number)
@@ -149,7 +149,7 @@ struct WaitingRoom {
         return Group(question: question, numbers: numbers, due: due)
     }
 
-    /// What is given of what was read for a group; who has nothing of it waits on.
+    /// The answers for a group. A call for which nothing was found keeps waiting.
     mutating func settle(
         _ group: Group, _ result: Result<FeedPage, FeedError>
     ) -> [(Feed.Give, Result<FeedPage, FeedError>)] {
@@ -171,7 +171,7 @@ struct WaitingRoom {
         return answers
     }
 
-    /// Lets no more calls wait, and returns what the waiting ones get.
+    /// Stops waiting, and returns what the waiting calls get.
     mutating func close() -> [(FeedPage, Feed.Give)] {
         isClosed = true
         let held = calls.filter { $0.value.stage != .reading }
@@ -190,7 +190,7 @@ extension FeedQuestion {
         return one.map(WaitingRoom.Subject.one) ?? .all(project, environment)
     }
 
-    /// Whether the other one differs in the place only.
+    /// Whether the two differ in their start only.
     fileprivate func isSame(as other: FeedQuestion) -> Bool {
         var other = other
         other.start = start
@@ -199,7 +199,7 @@ extension FeedQuestion {
 }
 
 extension FeedQuestion.Start {
-    /// In each shard the earlier of both places.
+    /// The earlier place of both in each shard.
     fileprivate func earlier(_ other: FeedCursor) -> Self {
         guard case .cursor(let cursor) = self else { return .cursor(other) }
         return .cursor(

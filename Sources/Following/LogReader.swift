@@ -1,21 +1,21 @@
 package import Core
 
-/// A reader of the log with a place in memory: it gets each shard completely and in order.
+/// Reads the log completely and in order within each shard.
 ///
-/// It keeps its own place, so that it gets again what it has not processed.
+/// It keeps its place in memory, so it gets whatever it has not processed again.
 package protocol LogReader: AnyObject, Sendable {
     var interest: Interest { get }
     /// The position up to which it has processed each shard, by shard number.
     var place: [Int64] { get }
-    /// Its own clock, which advances at least at each restart.
+    /// A logical clock that advances at least at each restart.
     var moment: Int { get }
-    /// Reports a commit of this instance, in any project, before its callers are answered. It was
-    /// begun at that moment, and may have overtaken what lies before it.
+    /// Reports a commit of this instance, in any project, before its callers are answered. The
+    /// commit began at `moment` and may have overtaken events before it.
     func hear(_ commit: Commit, since moment: Int)
-    /// Processes what follows its place, from any instance. It was requested at that moment, which is that
-    /// time on the monotonic clock.
+    /// Processes events of any instance that follow its place. They were requested at `moment`,
+    /// which was `askedAt` on the monotonic clock.
     func take(_ news: [Stretch], askedAt: Int64, since moment: Int)
-    /// Begins again: the log may be another one, and ends there.
+    /// Starts again at these heads, since the log may be another one.
     func restart(at heads: [Int64], askedAt: Int64)
 }
 
@@ -23,9 +23,10 @@ package protocol LogReader: AnyObject, Sendable {
 package struct Interest: Hashable, Sendable {
     /// The project of the wanted events; `nil` for events of all streams.
     package let project: ProjectID?
-    /// Whether it wants the events with their content.
+    /// Whether events come with their content.
     package let isWhole: Bool
-    /// Whether it wants content of customers' events only: those of projects and accounts can be large.
+    /// Whether content comes with customers' events only: that of projects and accounts can be
+    /// large.
     package let isOfCustomers: Bool
     /// How many events of one shard it takes at a time.
     package let page: Int
@@ -41,11 +42,11 @@ package struct Interest: Hashable, Sendable {
     }
 }
 
-/// What one commit of this instance wrote, and what it saw of others' commits.
+/// What one commit of this instance wrote, and what it saw of other commits.
 package struct Commit: Sendable {
     package let stretches: [Stretch]
-    /// Customers who were looked at and not changed, with the shard's last sequence before. A caller
-    /// who hears that nothing had to be done must find it done.
+    /// Customers who were looked at and not changed, with the shard's last sequence before. A
+    /// caller who learns that nothing had to be done must find it done.
     package var unchanged: [(stream: Stream, sequence: Int64)] = []
     /// The versions of the rules that the decisions used.
     package var rules: [(project: ProjectID, version: Int64)] = []

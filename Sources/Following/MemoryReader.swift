@@ -1,7 +1,7 @@
 import Core
 import Synchronization
 
-/// Passes on each event once, from the end of the log on.
+/// Passes on each event once, starting at the end of the log.
 package final class MemoryReader: LogReader {
     private struct State {
         var place = [Int64](repeating: 0, count: Shard.count)
@@ -12,7 +12,8 @@ package final class MemoryReader: LogReader {
     private let begin: @Sendable () -> Void
     private let tell: @Sendable ([LoggedEvent]) -> Void
 
-    /// `begin` is called if anything may have happened. `tell` must be short: commits wait for it.
+    /// `begin` is called when something may have happened. `tell` must be quick, since commits wait
+    /// for it.
     package init(
         _ interest: Interest, begin: @escaping @Sendable () -> Void,
         tell: @escaping @Sendable ([LoggedEvent]) -> Void
@@ -40,14 +41,14 @@ package final class MemoryReader: LogReader {
     }
 
     private func take(_ stretches: [Stretch], since moment: Int) {
-        // Under the lock, so that each shard's events come in order.
+        // The lock keeps each shard's events in order.
         state.withLock { state in
             guard state.moment == moment else { return }
             var new: [LoggedEvent] = []
             for stretch in stretches {
                 let shard = Int(stretch.shard.number)
                 let known = state.place[shard]
-                // The events between come with the next look.
+                // The next look brings the events in between.
                 if stretch.start > known { continue }
                 state.place[shard] = max(known, stretch.end)
                 new += stretch.events.filter { $0.position.sequence > known && concerns($0) }

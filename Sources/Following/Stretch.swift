@@ -1,11 +1,11 @@
 package import Core
 
-/// What follows a place in one shard of the log: everything requested, in order.
+/// The requested events after a place in one shard of the log, complete and in order.
 package struct Stretch: Sendable {
     package let shard: Shard
     /// The last position before it.
     package let start: Int64
-    /// The position up to which nothing is left out; before the start if the log has become shorter.
+    /// The position up to which nothing is missing; before the start if the log has become shorter.
     package let end: Int64
     package let events: [LoggedEvent]
     /// Whether the shard ended there.
@@ -29,7 +29,7 @@ package struct LoggedEvent: Sendable {
     package let stream: Stream
     package let version: Int64
     package let type: String
-    /// Present for readers who want it.
+    /// `nil` unless the reader asked for it.
     package let content: Content?
 
     package init(
@@ -50,8 +50,14 @@ package struct LoggedEvent: Sendable {
         package let format: Int16
         /// Ties the event to all earlier ones in its shard.
         package let chain: [UInt8]
+        /// What of the record cannot be read; `nil` if all of it can.
+        package let damage: String?
 
-        package init(_ record: EventRecord, payload: String, format: Int16, chain: [UInt8]) {
+        package init(
+            _ record: EventRecord, payload: String, format: Int16, chain: [UInt8],
+            damage: String? = nil
+        ) {
+            self.damage = damage
             self.record = record
             self.payload = payload
             self.format = format
@@ -60,10 +66,10 @@ package struct LoggedEvent: Sendable {
     }
 }
 
-/// What follows some places, and where the log ends.
+/// Events after some places, and where the log ends.
 package struct FeedLook: Sendable {
     package let stretches: [Stretch]
-    /// The heads of shards that do not end at their place.
+    /// The heads of shards that continue after their place.
     package let heads: [Position]
 
     package init(_ stretches: [Stretch], heads: [Position]) {

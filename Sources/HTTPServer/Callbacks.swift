@@ -23,7 +23,7 @@ func connectionChanged(
     }
 }
 
-/// Comes between each connection's socket and MHD.
+/// Sits between each connection's socket and MHD.
 func bytesWanted(
     context: UnsafeMutableRawPointer?, buffer: UnsafeMutableRawPointer?, room: Int,
     source: UnsafePointer<receive_source>?
@@ -66,8 +66,8 @@ func requestCompleted(
     withConnection(pointer) { $0.close() }
 }
 
-/// Lends a connection, which MHD keeps for as long as it makes calls for it: no reference is
-/// counted.
+/// Borrows the connection without counting a reference. MHD keeps it alive while it makes calls for
+/// it.
 private func withConnection<Result>(
     _ pointer: UnsafeMutableRawPointer, _ body: (Connection) -> Result
 ) -> Result {

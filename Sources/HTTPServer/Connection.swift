@@ -3,30 +3,30 @@ import CReceive
 import Glibc
 import Synchronization
 
-/// One client's connection, and its current request.
+/// One client's connection and its current request.
 ///
-/// `@unchecked Sendable`: MHD makes calls for one connection from one thread at a time, and leaves
-/// a suspended one alone, so that only the one reply to it touches `answer`. The other things that
-/// the sweeper reads are atomic or never change.
+/// `@unchecked Sendable`: MHD makes calls for a connection from one thread at a time and leaves a
+/// suspended one alone, so only its one reply touches `answer`. Everything else that the sweeper
+/// reads is atomic or never changes.
 final class Connection: @unchecked Sendable {
     let socket: Int32
     private let reception: Reception
     private let handle: OpaquePointer
-    /// Accepted only to get the error that there are too many.
+    /// Accepted only to report that there are too many connections.
     private let isExcess: Bool
-    /// On the reception's clock; after it, the connection is closed.
+    /// By the reception's clock. The connection is closed after it.
     private let deadline: Atomic<Int64>
     /// Between two requests, or before the first.
     private let isIdle = Atomic(true)
-    /// From a request's head to its answer. Each connection has its own flag: a shared count would
-    /// move between the threads with each request.
+    /// True from a request's head to its answer. Each connection has its own flag, because a shared
+    /// count would move between processors with each request.
     private let isInFlight = Atomic(false)
     /// Whether the last request had a known key.
     private let isKnown = Atomic(false)
     private let memo: Memo
     private var isFirst = true
     @exclusivity(unchecked) private var inlet = Inlet()
-    /// How many requests the library has begun.
+    /// How many requests the library has started.
     private var begun = 0
     @exclusivity(unchecked) private var current = Exchange()
 
@@ -38,9 +38,9 @@ final class Connection: @unchecked Sendable {
         /// Whether the path or the query has bytes that are not UTF-8.
         var isTargetMalformed = false
         var body: [UInt8] = []
-        /// Memory reserved for it.
+        /// Memory reserved for the body.
         var reserved = 0
-        /// Bytes of the body so far, kept or dropped.
+        /// Bytes of the body received so far, kept or dropped.
         var received = 0
         var limit: Int?
         var refusal: ServerRefusal?
@@ -48,9 +48,9 @@ final class Connection: @unchecked Sendable {
         var early: Response?
         /// A worker's decision about the body.
         var admission: Admission?
-        /// The stranger who sends the body.
+        /// The address that counts for the body, if its sender has no key.
         var stranger: ClientAddress?
-        /// Given while the connection was suspended.
+        /// Set while the connection is suspended.
         var answer: Response?
 
         /// Whether the body is discarded.
@@ -62,8 +62,8 @@ final class Connection: @unchecked Sendable {
 
     private static let never = Int64.max
     private static let swept = Int64.min
-    /// How much of an oversized body is read so that the client sees the refusal: most clients read
-    /// no answer before they have sent everything.
+    /// How much of an oversized body is read. Most clients read no answer before they have sent
+    /// everything, so they would not see the refusal.
     private static let tolerated = 8 << 20
     /// How much memory an announced body gets before its bytes arrive.
     private static let trusted = 64 << 10
@@ -81,7 +81,7 @@ final class Connection: @unchecked Sendable {
 
     // MARK: One request, in the order of calls
 
-    /// Bytes for the library.
+    /// Delivers bytes to the library.
     func receive(
         into buffer: UnsafeMutableRawBufferPointer, from source: UnsafePointer<receive_source>
     ) -> Int {
@@ -104,7 +104,7 @@ final class Connection: @unchecked Sendable {
     /// Only the first line of the request has been seen so far.
     var isNew: Bool { current.stage == .head || current.stage == .asking }
 
-    /// The first line has arrived, the headers have not.
+    /// The first line has arrived, but not the headers.
     func open(_ target: UnsafePointer<CChar>) {
         headBegins()
         isFirst = false
@@ -116,8 +116,8 @@ final class Connection: @unchecked Sendable {
         current.query = String(cString: mark + 1)
     }
 
-    /// The head has arrived, and a body may follow. No answer yet, because MHD would take one as a
-    /// request to close the connection.
+    /// The head has arrived, and a body may follow. It cannot be answered yet, because MHD would
+    /// then close the connection.
     func begin(_ line: RequestLine) -> MHD_Result {
         if current.stage == .asking { return admitted(line) }
         current.stage = .body
@@ -177,7 +177,7 @@ final class Connection: @unchecked Sendable {
         return follow(admission, request(line).client, line, declared)
     }
 
-    /// Has the body read, even if it is discarded, or answers instead.
+    /// Reads the body, even if it is discarded, or answers right away.
     private func readOn(_ line: RequestLine, _ declared: Int) -> MHD_Result {
         guard current.isDropping else { return .YES }
         let isReadable =
@@ -205,7 +205,7 @@ final class Connection: @unchecked Sendable {
                 current.body = []
             } else {
                 current.body.append(contentsOf: bytes)
-                // An array grows beyond its content.
+                // An array's capacity can exceed its content.
                 if !reserve(current.body.capacity) {
                     current.refusal = current.stranger == nil ? .busy : .throttled
                     current.body = []
@@ -215,8 +215,8 @@ final class Connection: @unchecked Sendable {
         return current.isTolerable(current.received) ? .YES : .NO
     }
 
-    /// Reserves memory for the body, if any is left. Counts arrived bytes and not the announced length: a
-    /// client must not use up memory with an announcement.
+    /// Reserves memory for the body, if any is left. Only bytes that have arrived count: a client
+    /// must not use up memory by announcing a length.
     private func reserve(_ bytes: Int) -> Bool {
         guard bytes > current.reserved else { return true }
         let more = bytes - current.reserved
@@ -234,7 +234,7 @@ final class Connection: @unchecked Sendable {
         }
     }
 
-    /// The request is complete, or its reply was given.
+    /// The request is complete, or a reply was given for it.
     func finish(_ line: RequestLine) -> MHD_Result {
         if current.stage == .suspended {
             guard let answer = current.answer.take() else { return .NO }
@@ -253,7 +253,7 @@ final class Connection: @unchecked Sendable {
         }
     }
 
-    /// The answer was sent, or never will be.
+    /// The answer was sent, or the connection ended without it.
     func close() {
         isInFlight.store(false, ordering: .sequentiallyConsistent)
         noteKey()
@@ -282,7 +282,7 @@ final class Connection: @unchecked Sendable {
         MHD_suspend_connection(handle)
     }
 
-    /// The reply for a suspended connection.
+    /// The reply to a suspended connection.
     private func reply(in room: Room) -> LateReply {
         LateReply(work: { [self] in reception.pool(room).goOn($0) }) { [self] response in
             // Without an answer, MHD closes the connection.
@@ -323,7 +323,7 @@ final class Connection: @unchecked Sendable {
         return MHD_queue_response(handle, UInt32(clamping: response.status), built)
     }
 
-    /// Avoids the copies on the heap that Swift makes when it passes texts to C by itself.
+    /// Avoids the heap copies that Swift makes when it passes strings to C.
     private func add(_ header: Header, to response: OpaquePointer) {
         // MHD leaves out a header with a line break, as it should.
         _ = header.name.withCString { name in
@@ -331,8 +331,8 @@ final class Connection: @unchecked Sendable {
         }
     }
 
-    // Either a request sees that the reception is draining, or the drain sees the request: hence
-    // the strict order.
+    // Either a request sees that the reception is draining, or the drain sees the request. This
+    // needs the strict ordering.
     var hasRequest: Bool { isInFlight.load(ordering: .sequentiallyConsistent) }
 
     // MARK: Sweeping
@@ -342,7 +342,7 @@ final class Connection: @unchecked Sendable {
             reception.connections.deadline(after: milliseconds), ordering: .relaxed)
     }
 
-    /// Ends a connection whose time is up. Its request is not handled even if it was completed in between.
+    /// Ends an overdue connection. Its request is not handled, even if it was completed in between.
     func sweep(at time: Int64) {
         let limit = deadline.load(ordering: .relaxed)
         guard limit < time, limit != Self.swept else { return }
@@ -351,7 +351,7 @@ final class Connection: @unchecked Sendable {
 
     private func noteKey() { isKnown.store(memo.content != nil, ordering: .relaxed) }
 
-    /// Whether it has shown no known key and does not come from a proxy.
+    /// Whether its client has shown no known key and does not come through a proxy.
     var isStranger: Bool { !memo.origin.isProxy && !isKnown.load(ordering: .relaxed) }
 
     /// A connection that waits for its client.
@@ -360,10 +360,10 @@ final class Connection: @unchecked Sendable {
         fileprivate let limit: Int64
         fileprivate let isIdle: Bool
 
-        /// The lower of two is the better one to end.
+        /// The connection with the lower order should be ended first.
         var order: (Int, Int64) { (isIdle ? 0 : 1, limit) }
 
-        /// Ends it before its time is up; `false` if its client has acted.
+        /// Ends it before it is overdue; `false` if its client has acted.
         func end() -> Bool {
             connection.isIdle.load(ordering: .relaxed) == isIdle && connection.end(at: limit)
         }
@@ -385,7 +385,7 @@ final class Connection: @unchecked Sendable {
         return mark.exchanged
     }
 
-    /// Ends a connection between two requests; a request that has just arrived is still read.
+    /// Closes a connection between two requests. A request that has just arrived is still read.
     func closeIfIdle() {
         if isIdle.load(ordering: .relaxed) { shutdown(socket, Int32(SHUT_RD)) }
     }

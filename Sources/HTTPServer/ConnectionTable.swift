@@ -5,11 +5,11 @@ import Threading
 ///
 /// MHD's own timeout starts again with every byte, so a client could hold a connection forever.
 final class ConnectionTable: Sendable {
-    /// By socket: its number is free for another connection only after `remove`.
+    /// By socket. A socket's number is reused only after `remove`.
     private let open = Monitor<[Int32: Connection]>([:])
     private let total = Atomic(0)
-    /// Moved by the sweeper, so that a request need not ask the system for the time. One sweep
-    /// moves it by one interval at most, so that a late machine cuts no client off early.
+    /// The sweeper advances it, to spare each request a system call. One sweep advances it by at
+    /// most one interval: a machine that falls behind must not cut clients off early.
     private let clock = Atomic(monotonicMilliseconds())
     private let isStopped = Monitor(false)
     private let interval: Int64
@@ -30,11 +30,11 @@ final class ConnectionTable: Sendable {
 
     var count: Int { total.load(ordering: .relaxed) }
 
-    /// Counts one more before it is known whether there is room for it, so that two simultaneous
-    /// ones see each other. Returns the total.
+    /// Counts a connection before checking for room, so two simultaneous ones see each other.
+    /// Returns the total.
     func enter() -> Int { total.add(1, ordering: .relaxed).newValue }
 
-    /// `enter` was called before.
+    /// Call `enter` first.
     func insert(_ connection: Connection) {
         open.change(wake: .none) { $0[connection.socket] = connection }
     }
@@ -44,15 +44,15 @@ final class ConnectionTable: Sendable {
         total.subtract(1, ordering: .relaxed)
     }
 
-    /// Ends up to `count` connections of the network whose strangers have the most, for a newcomer whose
-    /// network has fewer; `false` if none was ended. The longest idle go first, then clients with slow
-    /// requests. Checking all connections takes long, so it ends more than one at a time.
+    /// Makes room for a newcomer whose network has fewer strangers: ends up to `count` connections
+    /// of the network with the most. The longest idle end first, then those with slow requests.
+    /// Since the search checks all connections, it ends several at once. `false` if it ended none.
     func makeRoom(for newcomer: ClientAddress, count: Int) -> Bool {
         open.change(wake: .none) { open in
             let strangers = Dictionary(grouping: open.values.lazy.filter(\.isStranger)) {
                 $0.peer.network
             }
-            // The newcomer counts in its network.
+            // The newcomer counts as part of its network.
             let own = (strangers[newcomer.network]?.count ?? 0) + 1
             let most = strangers.max { $0.value.count < $1.value.count }?.value ?? []
             guard most.count > own else { return false }

@@ -1,15 +1,15 @@
 import Synchronization
 
-/// The single chance to answer a request later, from any thread.
+/// The only chance to answer a request later, from any thread.
 ///
-/// A reply that is released unused ends the wait by itself, so that no client waits forever.
+/// If it is released unused, the wait ends without an answer, and no client waits forever.
 package final class LateReply: Sendable {
     private let isGiven = Atomic(false)
     private let give: @Sendable (Response?) -> Void
     private let work: @Sendable (@escaping @Sendable () -> Void) -> Void
 
-    /// `give` is called once, without a response if there will be none; `work` runs something on a
-    /// thread that may wait.
+    /// `give` is called once, without a response if there will be none. `work` runs a closure on a
+    /// thread that may block.
     package init(
         work: @escaping @Sendable (@escaping @Sendable () -> Void) -> Void = { $0() },
         give: @escaping @Sendable (Response?) -> Void
@@ -23,8 +23,8 @@ package final class LateReply: Sendable {
         if !isGiven.exchange(true, ordering: .acquiringAndReleasing) { give(response) }
     }
 
-    /// Continues the request on a thread that may wait, even if the queue is full: the request was
-    /// accepted, and perhaps carried out.
+    /// Continues the request on a thread that may block, even if the queue is full: the request was
+    /// accepted and perhaps carried out.
     package func whenPatient(_ body: @escaping @Sendable () -> Void) { work(body) }
 
     deinit {

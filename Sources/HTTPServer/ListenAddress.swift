@@ -8,7 +8,7 @@ struct ListenAddress {
 
     init(_ text: String) throws(ServerError) {
         guard let colon = text.lastIndex(of: ":"),
-            // Digits only: a number with a sign would parse as well.
+            // Digits only, since a number with a sign would parse as well.
             text[text.index(after: colon)...].utf8.allSatisfy({ (0x30...0x39).contains($0) }),
             let port = UInt16(text[text.index(after: colon)...])
         else { throw .addressMalformed(text) }
@@ -39,6 +39,18 @@ struct ListenAddress {
         return (storage, first.ai_addrlen)
     }
 
+    /// Whether only this machine reaches it: 127.0.0.0/8 or ::1.
+    var isOnLoopback: Bool {
+        // The address has the same offset in both families as in `ClientAddress`.
+        withUnsafeBytes(of: storage) { bytes in
+            switch Int32(storage.ss_family) {
+            case AF_INET: bytes[4] == 127
+            case AF_INET6: bytes[8..<23].allSatisfy { $0 == 0 } && bytes[23] == 1
+            default: false
+            }
+        }
+    }
+
     /// Makes the socket listen.
     func listen(on listener: Int32) throws(ServerError) {
         guard Glibc.listen(listener, SOMAXCONN) == 0 else {
@@ -46,12 +58,12 @@ struct ListenAddress {
         }
     }
 
-    /// A socket bound to the address. It does not listen yet: calls are refused as before.
+    /// Binds a socket to the address. Clients are still refused, because it does not listen yet.
     func bound() throws(ServerError) -> Int32 {
         let type = Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue)
         let listener = socket(Int32(storage.ss_family), type, 0)
         guard listener >= 0 else { throw .outOfResources }
-        // A restart must not wait until old connections are forgotten.
+        // Allows a restart before old connections time out.
         var on: Int32 = 1
         setsockopt(
             listener, SOL_SOCKET, SO_REUSEADDR, &on, socklen_t(MemoryLayout.size(ofValue: on)))
@@ -75,7 +87,7 @@ func port(of listener: Int32) -> UInt16 {
     var length = socklen_t(MemoryLayout.size(ofValue: address))
     let result = withSocketAddress(&address) { getsockname(listener, $0, &length) }
     guard result == 0 else { return 0 }
-    // The port has the same offset in the addresses of both families.
+    // The port has the same offset in both families' addresses.
     return withUnsafeBytes(of: address) {
         UInt16(bigEndian: $0.load(fromByteOffset: 2, as: UInt16.self))
     }

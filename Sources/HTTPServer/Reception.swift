@@ -3,7 +3,7 @@ import Synchronization
 import Telemetry
 import Threading
 
-/// The state that the connections of one server share.
+/// The shared state of one server's connections.
 final class Reception: Sendable {
     /// What the layer above decides about requests.
     struct Rules: Sendable {
@@ -21,23 +21,22 @@ final class Reception: Sendable {
     private let limitPerAddress: Int
     let proxies: TrustedProxies
     private let shares = Mutex(ConnectionShares())
-    /// The memory for strangers' bodies.
+    /// How much memory each stranger's bodies take.
     private let strangers = Mutex(Shares<ClientAddress>())
     private let strangersMemory: Int
-    /// The requests that wait for a worker in the strangers' room.
+    /// How many requests of each stranger wait for a worker.
     private let turns = Mutex(Shares<ClientAddress>())
     private let turnsPerAddress: Int
-    /// How many connections above the limit get an answer. As many again may exist while others are ended
-    /// for them; any further one is only closed.
+    /// How many connections above the limit get an answer. As many again may exist while others are
+    /// ended to make room for them. Further ones are closed without an answer.
     private static let headroom = 64
-    /// When the last search of all connections found none to end for that network. It takes long, and
-    /// a network that holds all connections would cause one with each further connection.
+    /// When the last search for connections to end found none for a network. A search takes long,
+    /// and a network that holds all connections would cause one with each new connection.
     private let vainLooks = Mutex<[ClientNetwork: Int64]>([:])
     /// In milliseconds.
     private static let pauseAfterVainLook: Int64 = 50
     private static let vainLookLimit = 1024
-    /// Counted from the moment at which a connection is given to MHD, which starts to serve it
-    /// later.
+    /// Counted from when a connection is given to MHD, which starts to serve it later.
     private let admitted = Atomic(0)
     private let resuming = Atomic(0)
     private let bodyBytes = Atomic(0)
@@ -113,8 +112,8 @@ final class Reception: Sendable {
         metrics.gauge("deed_http_workers", "Workers in all.") { Int64(workers) }
     }
 
-    /// How many connections may be open at a time, including those that only get an error and newcomers that
-    /// replace others.
+    /// How many connections may be open at a time, including connections that only get an error and
+    /// connections that replace others.
     var capacity: Int { limit + 2 * Reception.headroom }
 
     func pool(_ room: Room) -> WorkerPool {
@@ -129,11 +128,11 @@ final class Reception: Sendable {
         for room in Room.allCases { pool(room).stop() }
     }
 
-    /// Whether there is room for one more connection from that address; a caller who gets it returns
-    /// it with `dismiss`.
+    /// Whether there is room for another connection from that address. A caller that gets it must
+    /// return it with `dismiss`.
     func admit(_ client: ClientAddress) -> ConnectionShares.Standing {
         let count = admitted.add(1, ordering: .relaxed).newValue
-        // A crowd that also holds the places for errors must not keep everyone else out either.
+        // A crowd that also fills the places for errors must not lock everyone else out.
         guard count <= limit + Reception.headroom || count <= capacity && makeRoom(for: client)
         else {
             admitted.subtract(1, ordering: .relaxed)
@@ -150,7 +149,7 @@ final class Reception: Sendable {
         if !proxies.contains(client) { shares.withLock { $0.dismiss(client) } }
     }
 
-    /// A connection has been made, perhaps one too many.
+    /// Registers a new connection, which may exceed the limit.
     func accept(_ handle: OpaquePointer) -> Connection {
         accepted.add()
         let count = connections.enter()
@@ -165,7 +164,8 @@ final class Reception: Sendable {
         return connection
     }
 
-    /// Ends connections of the networks that have the most, so that a few cannot keep everyone else out.
+    /// Ends connections of the networks with the most, so a few networks cannot lock everyone else
+    /// out.
     private func makeRoom(for newcomer: ClientAddress) -> Bool {
         let (network, now) = (newcomer.network, monotonicMilliseconds())
         let isPausing = vainLooks.withLock { looks in
@@ -180,8 +180,8 @@ final class Reception: Sendable {
         return false
     }
 
-    /// Has a worker of that room do it; `false` if the room's queue is full, for that stranger or in
-    /// all.
+    /// Lets a worker of that room do the work; `false` if the queue is full for this stranger or
+    /// for everyone.
     func submit(
         in room: Room, of stranger: @autoclosure () -> ClientAddress?, prepare: () -> Void,
         _ work: @escaping WorkerPool.Work
@@ -202,14 +202,14 @@ final class Reception: Sendable {
 
     var isDraining: Bool { draining.load(ordering: .sequentiallyConsistent) }
 
-    /// Reserves memory for a body; false if all connections together have reached the limit.
+    /// Reserves memory for a body; false if all bodies together have reached the limit.
     func reserve(_ bytes: Int) -> Bool {
         if bodyBytes.add(bytes, ordering: .relaxed).newValue <= bodyMemory { return true }
         release(bytes)
         return false
     }
 
-    /// The same for a stranger's body: one address may have an eighth of the total.
+    /// Reserves memory for a stranger's body. One address may have an eighth of the total.
     func reserve(_ bytes: Int, for client: ClientAddress) -> Bool {
         strangers.withLock {
             $0.take(bytes, for: client, limit: strangersMemory / 8, of: strangersMemory)
@@ -224,7 +224,7 @@ final class Reception: Sendable {
         if bytes > 0 { bodyBytes.subtract(bytes, ordering: .relaxed) }
     }
 
-    /// How many threads are about to resume a connection: the daemon must outlive that.
+    /// How many threads are about to resume a connection. The daemon must outlive those calls.
     var threadsResuming: Int { resuming.load(ordering: .sequentiallyConsistent) }
 
     /// Lets the daemon continue with a connection whose answer is complete.
@@ -234,7 +234,7 @@ final class Reception: Sendable {
         resuming.subtract(1, ordering: .sequentiallyConsistent)
     }
 
-    /// Refuses requests from now on; `false` if it already did.
+    /// Starts to refuse requests; `false` if it already did.
     func startDraining() -> Bool {
         !draining.exchange(true, ordering: .sequentiallyConsistent)
     }

@@ -3,7 +3,7 @@ import Glibc
 
 /// One complete request as its handler sees it.
 ///
-/// It is lent for the duration of the handler's call: what an answer needs later must be copied.
+/// It is valid only during the handler's call. Copy anything that a later answer needs.
 package struct Request: ~Copyable {
     /// The part after `?`, as sent.
     package let query: String?
@@ -11,20 +11,23 @@ package struct Request: ~Copyable {
     /// `nil` for a request without a connection.
     package let memo: Memo?
     private let source: Source
+    /// For a request without a connection.
+    private let statedWay: RequestWay?
 
     private enum Source {
         case connection(OpaquePointer, RequestLine)
         case parts(method: String, path: String, headers: [(String, String)])
     }
 
-    /// A request without a connection: handlers can be called without a server.
+    /// A request without a connection. It allows calling handlers without a server.
     package init(
         method: String, path: String, query: String? = nil, headers: [(String, String)] = [],
-        body: [UInt8] = []
+        body: [UInt8] = [], way: RequestWay? = nil
     ) {
         self.query = query
         self.body = body
         memo = nil
+        statedWay = way
         source = .parts(method: method, path: path, headers: headers)
     }
 
@@ -34,10 +37,11 @@ package struct Request: ~Copyable {
         self.query = query
         self.body = body
         self.memo = memo
+        statedWay = nil
         source = .connection(connection, line)
     }
 
-    /// `HEAD` reads as `GET`: the server itself leaves out the answer's body.
+    /// `HEAD` appears as `GET`; the server itself omits the body.
     package var method: String {
         switch source {
         case .connection(_, let line): isGet ? "GET" : line.methodText
@@ -45,7 +49,6 @@ package struct Request: ~Copyable {
         }
     }
 
-    /// Whether `method` is `GET`.
     package var isGet: Bool {
         switch source {
         case .connection(_, let line):
@@ -62,7 +65,7 @@ package struct Request: ~Copyable {
         }
     }
 
-    /// Lends the path as bytes, which takes no memory.
+    /// Passes the path as bytes, without allocating.
     package func withPath(_ body: (Span<UInt8>) -> Void) {
         switch source {
         case .connection(_, let line):
@@ -72,8 +75,8 @@ package struct Request: ~Copyable {
         }
     }
 
-    /// Whether the header occurs once with that value. The time that this takes reveals only the
-    /// value's length.
+    /// Whether the header occurs exactly once, with that value. The timing reveals only the value's
+    /// length.
     package func hasOne(_ name: StaticString, _ value: [UInt8]) -> Bool {
         switch source {
         case .connection(let connection, _):
@@ -88,11 +91,11 @@ package struct Request: ~Copyable {
         }
     }
 
-    /// The header's value, its name in any case.
+    /// The header's value. Case does not matter in the name.
     package func header(_ name: StaticString) throws(HeaderError) -> String? {
         switch source {
         case .connection(let connection, _):
-            // Most requests lack most headers: checking that first is fastest.
+            // Most requests lack most headers, so checking that first is fastest.
             if headerBytes(name, of: connection) == nil { return nil }
             let sought = sought(name, of: connection)
             if sought.count > 1 { throw .repeated }
@@ -108,8 +111,16 @@ package struct Request: ~Copyable {
 }
 
 extension Request {
-    /// The client, by a trusted proxy's word if a proxy sent it; `nil` for a request without a
-    /// connection.
+    /// How it came; `nil` if that is not known.
+    package var way: RequestWay? {
+        guard let origin = memo?.origin else { return statedWay }
+        let names = TrustedProxies.headers
+        return origin.way(
+            isForwarded: !allValues(names.forwardedFor).isEmpty
+                || !allValues(names.forwarded).isEmpty)
+    }
+
+    /// The client, as named by a trusted proxy if one sent the request; `nil` without a connection.
     package var client: ClientAddress? {
         guard let origin = memo?.origin else { return nil }
         guard origin.isProxy else { return origin.peer }
@@ -118,7 +129,7 @@ extension Request {
             forwardedFor: allValues(names.forwardedFor), forwarded: allValues(names.forwarded))
     }
 
-    /// The header's values, in the order of its lines.
+    /// The header's values, one per line, in order.
     private func allValues(_ name: StaticString) -> [String] {
         switch source {
         case .connection(let connection, _):
@@ -128,7 +139,7 @@ extension Request {
     }
 }
 
-/// What a handler remembers about a client's connection between requests.
+/// What a handler remembers about a connection between requests.
 package final class Memo {
     package var content: AnyObject?
     let origin: Origin
@@ -136,7 +147,7 @@ package final class Memo {
     init(_ origin: Origin) { self.origin = origin }
 }
 
-/// Why a header has no definite value. Guessing one would mix up two clients' values.
+/// Why a header has no single value. A guess could mix up two clients.
 package enum HeaderError: Error {
     case repeated
     case notUTF8

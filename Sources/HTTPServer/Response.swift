@@ -1,12 +1,12 @@
 /// The answer to a request.
 ///
-/// Headers and body are shared, never copied, until the bytes are sent: to send the same prepared
-/// answer many times, keep the arrays and make a `Response` from them for each request.
+/// Headers and body are shared rather than copied until they are sent. To send one prepared answer
+/// many times, keep the arrays and make a `Response` from them for each request.
 package struct Response: Sendable {
     package var status: Int
     package var headers: [Header]
     package var body: [UInt8]
-    /// The same bytes, if every such answer has them.
+    /// The body, if every such answer has the same bytes.
     var lasting: LastingBody?
 
     package init(status: Int, headers: [Header] = [], body: [UInt8] = []) {
@@ -22,7 +22,7 @@ package struct Response: Sendable {
     }
 }
 
-/// A body that does not change while the process runs; it is never freed.
+/// A body that stays the same while the process runs. It is never freed.
 package final class LastingBody: Sendable {
     fileprivate let array: [UInt8]
     nonisolated(unsafe) let bytes: UnsafeRawBufferPointer
@@ -48,13 +48,13 @@ package struct Header: Hashable, Sendable {
 
 /// When a request is answered.
 package enum Answer {
-    /// Immediately, on the thread that serves the connection, if no waiting is needed.
+    /// Immediately, on the connection's own thread. It must not block.
     case now(Response)
-    /// Begun immediately and given by the thread that has it, perhaps before `begin` returns: for work that
-    /// begins instantly and then waits for others.
+    /// Started immediately and answered by another thread, perhaps before `begin` returns: for work
+    /// that starts instantly and then waits for others.
     case underway(_ begin: (LateReply) -> Void)
-    /// Begun by a worker and given by the thread that has it, while connection and worker are free: for work
-    /// that waits for a commit.
+    /// Started by a worker and answered later, without holding a connection's or worker's thread:
+    /// for work that waits for a commit.
     case eventually(in: Room = .known, @Sendable (LateReply) -> Void)
 }
 
@@ -73,7 +73,7 @@ package enum ServerRefusal: Sendable, Equatable {
     /// The server is about to stop.
     case draining
 
-    /// Whether the same request may soon succeed; the answer then has a `Retry-After`.
+    /// Whether the same request may soon succeed. If so, the answer has a `Retry-After`.
     var isPassing: Bool {
         switch self {
         case .busy, .throttled, .tooManyConnections, .draining: true

@@ -8,22 +8,22 @@ import Threading
 package final class Server: Sendable {
     package let port: UInt16
     private let reception: Reception
-    /// Unsafe only by its type: MHD accepts calls for a daemon from any thread.
+    /// Only the type is unsafe: MHD accepts calls for a daemon from any thread.
     nonisolated(unsafe) private let daemon: OpaquePointer
     private let listener: Int32
-    /// What new connections are shown; `nil` without TLS.
+    /// The certificate for new connections; `nil` without TLS.
     private let identity: Monitor<TLSIdentity>?
     private let tls: TLSFiles?
     /// Whether the accepting thread has ended.
     private let isDeaf = Monitor(false)
 
-    /// Holds any head that an honest client sends, and limits the cost of idle connections. All of it
-    /// is overwritten for each request: if it exceeded a processor's nearest cache, it would slow down
-    /// everything else.
+    /// Enough for any head that an honest client sends; the limit also bounds the cost of idle
+    /// connections. All of it is overwritten for each request, so a size beyond a processor's
+    /// nearest cache would slow down everything else.
     static let memoryPerConnection = 12 << 10
 
-    /// Serves from now on. `admit` decides about the body that a head announces; `refusal` gives
-    /// the answer to a request that `handler` never sees.
+    /// Starts to serve. `admit` decides about the body that a head announces. `refusal` answers
+    /// requests that `handler` never sees.
     package init(
         _ settings: ServerSettings, metrics: Metrics,
         admit: @escaping @Sendable (borrowing Request) -> Admission,
@@ -50,8 +50,8 @@ package final class Server: Sendable {
         startAccepting()
     }
 
-    /// A server that accepts every body: `bodyLimit` gives the limit in bytes, by method and raw
-    /// path.
+    /// Makes a server that accepts every body. `bodyLimit` gives the limit in bytes by method and
+    /// raw path.
     package convenience init(
         _ settings: ServerSettings, metrics: Metrics,
         bodyLimit: @escaping @Sendable (_ method: String, _ path: String) -> Int,
@@ -75,8 +75,8 @@ package final class Server: Sendable {
         let threads = max(1, settings.threads)
         var limits = httpd_limits(
             threads: UInt32(clamping: threads),
-            // MHD divides it among its threads. A thread that reaches its share while it accepts a
-            // connection deadlocks (0.9.75), so no thread may: the reception counts instead.
+            // MHD divides this among its threads. A thread that reaches its share while accepting
+            // deadlocks (0.9.75), so the limit must never be reached: the reception counts instead.
             connections: UInt32(clamping: 2 * threads * reception.capacity),
             memory_per_connection: memoryPerConnection)
         let daemon = httpd_start(&callbacks, &limits, hasTLS ? identity_giver() : nil)
@@ -84,8 +84,8 @@ package final class Server: Sendable {
         return daemon
     }
 
-    /// Connections are accepted here and given to MHD, not by MHD itself: its way of stopping to
-    /// listen races with its own threads and may end the process.
+    /// Accepts connections here and hands them to MHD. MHD's own way to stop listening races with
+    /// its threads and can crash the process.
     private func startAccepting() {
         nonisolated(unsafe) let daemon = daemon
         startThread("accept") { [listener, isDeaf, reception, identity] in
@@ -94,23 +94,23 @@ package final class Server: Sendable {
         }
     }
 
-    /// Reads the TLS files again, for connections from now on; present ones keep what they were shown. If that
-    /// fails, everything stays as it is.
+    /// Reads the TLS files again for new connections; existing ones keep their certificate. On
+    /// failure, nothing changes.
     package func renewIdentity() throws(ServerError) {
         guard let tls, let identity else { return }
         let new = try TLSIdentity(tls)
         identity.change(wake: .none) { $0 = new }
     }
 
-    /// When the certificate of new connections ends, in seconds since 1970; `nil` without TLS.
+    /// When the certificate for new connections expires, in seconds since 1970; `nil` without TLS.
     package var certificateEnds: Int64? { identity?.change(wake: .none) { $0.ends } }
 
     deinit { _ = drain(milliseconds: 1000) }
 
-    /// Stops: accepts no more requests, finishes the present ones, then ends its threads.
+    /// Stops accepting requests, finishes those under way, then ends its threads.
     ///
-    /// `false` if they were not finished in time. The threads are then left running, for a process
-    /// that is about to exit. Only the first call has an effect.
+    /// `false` if they did not finish in time. The threads are then left running, since the process
+    /// is about to exit. Only the first call has an effect.
     @discardableResult
     package func drain(milliseconds: Int64) -> Bool {
         guard reception.startDraining() else { return true }
@@ -118,7 +118,7 @@ package final class Server: Sendable {
         isDeaf.wait { $0 ? () : nil }
         close(listener)
         guard isQuiet(within: milliseconds) else { return false }
-        // Workers first: one may still be in the call that resumed the last connection.
+        // Stop the workers first: one may still be in the call that resumed the last connection.
         reception.stopPools()
         MHD_stop_daemon(daemon)
         reception.connections.stop()
@@ -126,8 +126,8 @@ package final class Server: Sendable {
         return true
     }
 
-    /// Waits for the requests in flight, and for requests that idle connections may just have sent.
-    /// It polls, so that a request costs nothing extra.
+    /// Waits for requests in flight, and for requests that idle connections may just have sent. It
+    /// polls, which costs requests nothing.
     private func isQuiet(within milliseconds: Int64) -> Bool {
         let start = monotonicMilliseconds()
         while true {
@@ -144,8 +144,7 @@ package final class Server: Sendable {
     }
 }
 
-/// Limits the system's send buffer for clients that do not read, which would otherwise grow to
-/// megabytes.
+/// Limits the system's send buffer, which would grow to megabytes for clients that do not read.
 private func bound(_ socket: Int32) {
     var bytes: Int32 = 64 << 10
     setsockopt(

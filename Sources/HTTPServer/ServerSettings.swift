@@ -2,11 +2,12 @@ import Glibc
 
 /// A server's address and limits.
 package struct ServerSettings: Sendable {
-    /// `127.0.0.1:8080`, `[::1]:8080`, `localhost:8080`; `:8080` for every address; port 0 for a free one.
+    /// `127.0.0.1:8080`, `[::1]:8080` or `localhost:8080`; `:8080` for every address. Port 0 picks
+    /// a free port.
     package var listen = "127.0.0.1:8080"
     package var tls: TLSFiles?
-    /// Threads that serve connections and answer what can be answered immediately. Other threads need
-    /// processors too, and more of these would take them away.
+    /// Threads that serve connections and give immediate answers. More of them would take
+    /// processors away from other threads.
     package var threads = max(1, sysconf(Int32(_SC_NPROCESSORS_ONLN)) / 2)
     /// Threads for answers that take time.
     package var workers = 8
@@ -21,8 +22,8 @@ package struct ServerSettings: Sendable {
     package var bodyMemory = 256 << 20
     /// Additional memory for strangers' bodies.
     package var strangersMemory = 32 << 20
-    /// Threads for strangers' requests, and the length of their queue: a waiting client asks for nothing
-    /// more, but a refused one comes back immediately. One address may have an eighth of it.
+    /// Threads for strangers' requests, and the length of their queue. Waiting clients send nothing
+    /// more, but refused ones come back immediately. One address may take an eighth of the queue.
     package var strangersWorkers = 2
     package var strangersQueue = 4096
     package var timeouts = ServerTimeouts()
@@ -32,14 +33,17 @@ package struct ServerSettings: Sendable {
 
     package init() {}
 
-    /// Throws unless the address is valid for listening, even if another process has it now.
+    /// Throws if the address is not valid for listening, even if another process uses it now.
     package func checkAddress() throws(ServerError) { _ = try ListenAddress(listen) }
 
-    /// Throws if another process has the address; takes it only for this moment.
+    /// Whether only this machine reaches the address.
+    package var isOnLoopback: Bool { (try? ListenAddress(listen))?.isOnLoopback ?? false }
+
+    /// Throws if another process uses the address. Holds it only for a moment.
     package func checkFree() throws(ServerError) { close(try ListenAddress(listen).bound()) }
 
-    /// Claims the address and reads the TLS files while this process may: after giving up root's rights it
-    /// may not. Throws if another process has the address.
+    /// Claims the address and reads the TLS files while the process still may: without root's
+    /// rights it cannot. Throws if another process uses the address.
     package mutating func claimAddress() throws(ServerError) { claim = try Claim(self) }
 }
 
@@ -55,14 +59,14 @@ struct Claim: Sendable {
         listener = try address.bound()
     }
 
-    /// The socket, which listens from now on.
+    /// Makes the socket listen and returns it.
     func open() throws(ServerError) -> Int32 {
         try address.listen(on: listener)
         return listener
     }
 }
 
-/// PEM files of a certificate with its chain, and of its key.
+/// PEM files with a certificate chain and its key.
 package struct TLSFiles: Sendable {
     package var certificate: String
     package var key: String
@@ -72,16 +76,17 @@ package struct TLSFiles: Sendable {
         self.key = key
     }
 
-    /// When the certificate ends, in seconds since 1970. Throws unless a server could use both files.
+    /// When the certificate expires, in seconds since 1970. Throws unless a server could use both
+    /// files.
     package func certificateEnds() throws(ServerError) -> Int64 { try TLSIdentity(self).ends }
 }
 
-/// How long, in milliseconds, a client may take. Sending bytes slowly gains no more time.
+/// How long a client may take, in milliseconds. Sending bytes slowly does not extend it.
 package struct ServerTimeouts: Sendable {
-    /// For the head of a request: for a new connection's first from the start, for a later one from
-    /// the end of its first line.
+    /// For a request's head: from the start of a new connection, later from the end of the first
+    /// line.
     package var head: Int64 = 10_000
-    /// For the body of a request, and for receiving the answer.
+    /// For a request's body, and for receiving the answer.
     package var body: Int64 = 30_000
     /// From an answer to the first line of the next request.
     package var idle: Int64 = 60_000

@@ -3,9 +3,9 @@ import Glibc
 
 /// The certificate and key that a server shows to new connections.
 struct TLSIdentity: Sendable {
-    /// Unsafe only by its type: it is never changed or freed.
+    /// Only the type is unsafe: it is never changed or freed.
     nonisolated(unsafe) private let loaded: OpaquePointer
-    /// When the certificate ends, in seconds since 1970.
+    /// When the certificate expires, in seconds since 1970.
     let ends: Int64
 
     init(_ files: TLSFiles) throws(ServerError) {
@@ -18,7 +18,7 @@ struct TLSIdentity: Sendable {
         ends = identity_ends(loaded)
     }
 
-    /// Shows it to the client on that socket.
+    /// Shows the certificate to the client on that socket.
     func use(on socket: Int32) { identity_use(socket, loaded) }
 
     private static func read(_ path: String) throws(ServerError) -> [UInt8] {

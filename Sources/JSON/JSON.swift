@@ -1,5 +1,5 @@
-/// A JSON value. Objects keep the order of their members and never contain one name twice; integers
-/// that fit in 64 bits are exact, and any other number keeps its text.
+/// A JSON value. Objects keep the order of their members and never contain a name twice. Integers
+/// that fit in 64 bits are exact; any other number keeps its text.
 package enum JSON: Sendable, Hashable {
     case null
     case bool(Bool)
@@ -19,7 +19,7 @@ package struct JSONObject: Sendable, Hashable {
 
     package private(set) var members: [Member] = []
 
-    /// An object with room for that many members.
+    /// Makes an empty object with room for this many members.
     package init(capacity: Int = 0) {
         members.reserveCapacity(capacity)
     }
@@ -33,19 +33,19 @@ package struct JSONObject: Sendable, Hashable {
 
     func holds(_ name: String) -> Bool { index(of: name) != nil }
 
-    /// Comparing lengths first is cheaper than comparing names.
+    /// Compares lengths first, which is cheaper than comparing names.
     private func index(of name: String) -> Int? {
         let length = name.utf8.count
         return members.firstIndex { $0.name.utf8.count == length && $0.name == name }
     }
 
-    /// Adds a member. The caller guarantees that the name is new; the reader refuses duplicates.
+    /// Adds a member. The caller guarantees that the name is new; the reader rejects duplicates.
     package mutating func append(_ name: String, _ value: JSON) {
         members.append(Member(name: name, value: value))
     }
 }
 
-/// The name of a frequently written member: prepared once, with what usually follows it.
+/// A member's name in prepared form, for members that are written often.
 package struct JSONName: Sendable {
     let text: String
     /// As it appears in an object after another member.
@@ -69,12 +69,12 @@ package struct JSONName: Sendable {
     }
 }
 
-/// Receives the members of an object, to keep them or to write them directly.
+/// Receives an object's members, to store them or to write them directly.
 package protocol JSONMembers {
     mutating func append(_ name: JSONName, _ flag: Bool)
     /// `nil` is written as `null`.
     mutating func append(_ name: JSONName, _ text: String?)
-    /// A text without escapes, which `write` appends.
+    /// Adds a text that needs no escapes, written by `write`.
     mutating func append(_ name: JSONName, writing write: (inout [UInt8]) -> Void)
 }
 
@@ -110,19 +110,19 @@ extension JSON: ExpressibleByDictionaryLiteral, ExpressibleByArrayLiteral,
 }
 
 extension JSON {
-    /// A string, or `null` when there is none.
+    /// A string, or `null` for `nil`.
     package static func optional(_ text: String?) -> JSON { text.map(JSON.string) ?? .null }
 
     package static func integer(_ value: Int) -> JSON { .integer(Int64(value)) }
 
-    /// The object with the members of another one after its own.
+    /// This object's members followed by those of another.
     package func followed(by other: JSON) -> JSON {
         guard var object, let others = other.object else { return self }
         for member in others.members { object.append(member.name, member.value) }
         return .object(object)
     }
 
-    /// The object with one more member, if its value is not `nil`.
+    /// The object with another member, unless its value is `nil`.
     package func with(_ name: String, _ value: JSON?) -> JSON {
         guard let value, var object else { return self }
         object.append(name, value)
@@ -149,7 +149,7 @@ extension JSON {
     /// The member with that name, if this is an object that has it.
     package subscript(name: String) -> JSON? { object?[name] }
 
-    /// The word for this value's type in an error: "a string", "an object".
+    /// What an error calls this type of value: "a string", "an object".
     package var typeName: String {
         switch self {
         case .null: "null"

@@ -10,7 +10,7 @@ extension JSON {
         }
     }
 
-    /// Reads one JSON value that fills `bytes`, strictly by RFC 8259.
+    /// Reads one JSON value that takes up all of `bytes`, strictly by RFC 8259.
     package static func read(
         _ bytes: Span<UInt8>, limits: Limits = Limits()
     ) throws(JSONError) -> JSON {
@@ -45,7 +45,7 @@ private struct Reader {
 
     func fail(_ reason: JSONError.Reason) -> JSONError { JSONError(reason: reason, offset: at) }
 
-    /// Names the character at this place.
+    /// An error about the character at this place.
     func unexpected(_ bytes: Span<UInt8>) -> JSONError {
         var ahead: [UInt8] = []
         for place in at..<min(at + 4, bytes.count) { ahead.append(bytes[place]) }
@@ -62,7 +62,7 @@ private struct Reader {
         }
     }
 
-    /// The next byte that is not white space, without consuming it.
+    /// Skips white space and returns the next byte without consuming it.
     mutating func peek(_ bytes: Span<UInt8>) throws(JSONError) -> UInt8 {
         skipSpace(bytes)
         if at >= bytes.count { throw fail(.truncated) }
@@ -117,7 +117,7 @@ private struct Reader {
         }
     }
 
-    /// Small objects are scanned; a set is only worth its cost for large ones.
+    /// Scans small objects. A set pays off only for large ones.
     private func isDuplicate(
         _ name: String, in object: JSONObject, names: inout Set<String>
     ) -> Bool {
@@ -281,7 +281,7 @@ private struct Reader {
         let bad = JSONError(reason: .badString, offset: opening)
         let first = try hexUnit(bytes, bad)
         if let scalar = Unicode.Scalar(first) { return scalar }
-        // Half of a surrogate pair is meaningless without the other half.
+        // Half of a surrogate pair means nothing without the other half.
         guard first < 0xDC00, at + 1 < bytes.count, bytes[at] == UInt8(ascii: "\\"),
             bytes[at + 1] == UInt8(ascii: "u")
         else { throw bad }
@@ -317,11 +317,10 @@ extension [UInt8] {
 }
 
 extension Span<UInt8> {
-    /// The place of the first byte, from `start` on, that needs special treatment in a string; the end if
-    /// there is none.
+    /// Index of the first byte from `start` that needs special treatment in a string, or the end.
     fileprivate func endOfPlain(from start: Int) -> Int {
         var place = start
-        // Evidence is one long string, so it processes eight bytes at a time.
+        // Evidence is one long string, so take eight bytes at a time.
         while place + 8 <= count {
             let word = unsafe bytes.unsafeLoadUnaligned(fromByteOffset: place, as: UInt64.self)
             if !word.areBytesPlain { break }
@@ -333,7 +332,7 @@ extension Span<UInt8> {
 }
 
 extension UInt8 {
-    /// Whether the byte stands for itself in a string.
+    /// Whether the byte needs no special treatment in a string.
     fileprivate var isPlain: Bool {
         self >= 0x20 && self != UInt8(ascii: "\"") && self != UInt8(ascii: "\\")
     }
@@ -342,7 +341,7 @@ extension UInt8 {
 extension UInt64 {
     private static let ones: UInt64 = 0x0101_0101_0101_0101
 
-    /// Whether each of its bytes stands for itself in a string.
+    /// Whether none of its bytes needs special treatment in a string.
     fileprivate var areBytesPlain: Bool {
         let quotes = self ^ (UInt64(UInt8(ascii: "\"")) &* UInt64.ones)
         let backslashes = self ^ (UInt64(UInt8(ascii: "\\")) &* UInt64.ones)
@@ -350,8 +349,8 @@ extension UInt64 {
             && !backslashes.holdsByte(below: 1)
     }
 
-    /// Whether any of its bytes is less than `limit`, which is at most 128: subtracting the limit from
-    /// all of them at once sets the highest bit of such a byte, where it was not set before.
+    /// Whether any byte is less than `limit`, which is at most 128. Subtracting the limit from all
+    /// bytes at once sets the highest bit of such a byte if it was clear before.
     private func holdsByte(below limit: UInt64) -> Bool {
         (self &- limit &* UInt64.ones) & ~self & (0x80 &* UInt64.ones) != 0
     }

@@ -1,9 +1,9 @@
-/// An object that is written member by member, and not kept.
+/// Writes an object member by member, without keeping its values.
 package struct WrittenObject: JSONMembers {
     private var bytes: [UInt8] = []
     private var isEmpty = true
 
-    /// The text of an object with the members that `append` appends; `room` bytes are allocated in
+    /// The text of an object with the members that `append` adds. Allocates `room` bytes in
     /// advance.
     package static func bytes(
         room: Int, members append: (inout WrittenObject) -> Void
@@ -41,13 +41,13 @@ package struct WrittenObject: JSONMembers {
         append(name, value: { $0.append(text: String(number)) })
     }
 
-    /// A value whose JSON text `write` appends.
+    /// Adds a value whose JSON text `write` appends.
     package mutating func append(_ name: JSONName, value write: (inout [UInt8]) -> Void) {
         appendMember(name.beforeValue)
         write(&bytes)
     }
 
-    /// An object as a member.
+    /// Adds an object as a member.
     package mutating func append(
         _ name: JSONName, members append: (inout WrittenObject) -> Void
     ) {
@@ -55,7 +55,7 @@ package struct WrittenObject: JSONMembers {
         nest(append)
     }
 
-    /// The same with a name that is not known in advance.
+    /// Adds an object under a name that is not known in advance.
     package mutating func append(named name: String, members append: (inout WrittenObject) -> Void)
     {
         if !isEmpty { bytes.append(UInt8(ascii: ",")) }
@@ -64,7 +64,7 @@ package struct WrittenObject: JSONMembers {
         nest(append)
     }
 
-    /// The part after an opening brace.
+    /// Writes everything after the opening brace.
     private mutating func nest(_ append: (inout WrittenObject) -> Void) {
         isEmpty = true
         append(&self)
@@ -72,7 +72,7 @@ package struct WrittenObject: JSONMembers {
         isEmpty = false
     }
 
-    /// A member, or its beginning, as it appears after another one.
+    /// Writes a member, or its beginning, with a comma if needed.
     private mutating func appendMember(_ member: [UInt8]) {
         if isEmpty {
             bytes.append(contentsOf: member.dropFirst())
@@ -95,7 +95,7 @@ extension JSON {
     /// This value as compact JSON text.
     package var text: String { String(decoding: bytes, as: UTF8.self) }
 
-    /// This value with a line for each member, for people.
+    /// This value for people, with a line for each member.
     package var prettyText: String {
         var bytes: [UInt8] = []
         writePretty(to: &bytes, indent: 0)
@@ -165,7 +165,7 @@ extension JSON {
         bytes.append(UInt8(ascii: "\""))
     }
 
-    /// The part between the quotation marks.
+    /// Writes the part between the quotation marks.
     fileprivate static func writeContent(_ text: String, to bytes: inout [UInt8]) {
         if needsEscapes(text.utf8.span) {
             writeEscaped(text, to: &bytes)
@@ -174,7 +174,7 @@ extension JSON {
         }
     }
 
-    /// The name of a member, with the colon.
+    /// Writes a member's name and the colon.
     static func write(name: String, to bytes: inout [UInt8]) {
         write(name, to: &bytes)
         bytes.append(UInt8(ascii: ":"))

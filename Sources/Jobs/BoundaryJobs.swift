@@ -3,8 +3,8 @@ package import Service
 package import Telemetry
 
 extension Job {
-    /// Publishes boundaries as the clock passes them. Every instance does: the first one publishes,
-    /// and none must wait until the death of another is noticed.
+    /// Publishes boundaries as the clock passes them. Every instance tries and the first one
+    /// publishes. Nothing waits until another instance's death is noticed.
     package static func publishing(_ publishing: Publishing, metrics: Metrics) -> Job {
         let published = metrics.counter(
             "deed_boundaries_published_total", "Boundaries of access that this instance published.")
@@ -14,7 +14,7 @@ extension Job {
             let publication = try publishing.publish(while: { run.goesOn })
             published.add(Int64(publication.notices))
             if let fault = publication.fault { throw fault }
-            // Anything that became due in between waits for the next check.
+            // The next check publishes anything that became due in between.
             guard let next = publication.next, next > run.startedAt else { return .asScheduled }
             return .at(next)
         }

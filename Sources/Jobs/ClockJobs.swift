@@ -5,7 +5,7 @@ package import Telemetry
 import Threading
 
 extension SharedClock {
-    /// Checks whether other instances have moved the clock, as often as the log is checked for their
+    /// Checks whether other instances moved the clock, as often as the log is checked for their
     /// events.
     package var job: Job {
         let pause: Int64 = 50
@@ -17,8 +17,8 @@ extension SharedClock {
     }
 }
 
-/// Ends an instance that follows the machine's clock if another one gave the database a test clock:
-/// its answers are wrong from then on.
+/// Ends an instance that follows the machine's clock once another gives the database a test clock:
+/// its answers would be wrong.
 package final class ForeignClock: Sendable {
     private let found = Monitor<Instant?>(nil)
     private let log: Log

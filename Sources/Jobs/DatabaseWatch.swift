@@ -9,15 +9,18 @@ import Threading
 /// Checks regularly whether the database answers, and restarts a private one that does not.
 package final class DatabaseWatch: Sendable {
     private static let pause: Int64 = 500
-    /// How long the database may leave a check unanswered.
+    /// How long the database may take to answer a check.
     private static let patience: Int64 = 2000
+    /// How often the files of a private PostgreSQL are looked at.
+    private static let tidyPause: Int64 = 60_000
 
     private struct State {
-        /// Whether it was usable; `nil` before the first check.
+        /// `nil` before the first check.
         var isUsable: Bool?
         var answers = false
         var lookedAt: Int64 = 0
-        /// The last reported fault of the private PostgreSQL, so that it is not reported at each check.
+        var tidiedAt: Int64?
+        /// The private PostgreSQL's last reported fault. It is not reported again at each check.
         var restartFault: String?
     }
     private let state = Monitor(State())
@@ -28,7 +31,7 @@ package final class DatabaseWatch: Sendable {
     private let foreignClock: ForeignClock?
     private let onReturn: Monitor<@Sendable () -> Void> = Monitor({})
 
-    /// `postgres` is the private server, if that is the database; `foreignClock` gets a test clock that
+    /// `postgres` is the private server, if there is one. `foreignClock` gets a test clock that
     /// the database should not have.
     package init(
         _ ledger: Ledger, over connection: ConnectionSettings, postgres: PrivatePostgres?,
@@ -56,7 +59,7 @@ package final class DatabaseWatch: Sendable {
         onReturn.change { $0 = body }
     }
 
-    /// What keeps the database from answering; `nil` if nothing does.
+    /// Why the database does not answer, or `nil`.
     package var obstacle: String? {
         let (isUsable, answers, lookedAt) = state.change(wake: .none) {
             ($0.isUsable, $0.answers, $0.lookedAt)
@@ -66,18 +69,19 @@ package final class DatabaseWatch: Sendable {
         return "The database cannot be reached; check that it runs."
     }
 
-    /// What prevents normal use of the database; empty if nothing does.
+    /// What prevents normal use of the database, if anything.
     package var impediments: [Impediment] { ledger.impediments }
 
     package func look() {
         do throws(Fault) {
             if let found = try ledger.look() { foreignClock?.flee(found) }
+            tidy()
             if note(isUsable: true, answers: true) != false { return }
             log.info("database_reachable")
             let body = onReturn.change { $0 }
             body()
         } catch {
-            // An unusable server has answered; its impediment says why.
+            // An unusable server has answered as well; its impediment says why.
             let answers = if case .impeded = error { true } else { false }
             if note(isUsable: false, answers: answers) != false {
                 log.error("not_ready", ["reason": .string(reason(of: error))])
@@ -86,7 +90,18 @@ package final class DatabaseWatch: Sendable {
         }
     }
 
-    /// Returns what was known before.
+    private func tidy() {
+        guard let postgres else { return }
+        let time = monotonicMilliseconds()
+        let isDue = state.change(wake: .none) { state in
+            if let at = state.tidiedAt, time - at < DatabaseWatch.tidyPause { return false }
+            state.tidiedAt = time
+            return true
+        }
+        if isDue { postgres.tidy() }
+    }
+
+    /// Returns the previous value.
     private func note(isUsable: Bool, answers: Bool) -> Bool? {
         state.change(wake: .none) { state in
             defer {
@@ -99,7 +114,7 @@ package final class DatabaseWatch: Sendable {
         }
     }
 
-    /// PostgreSQL's own reason when it is asked for a session.
+    /// PostgreSQL's own reason for refusing a session.
     private func reason(of fault: Fault) -> String {
         do throws(PostgresError) {
             _ = try Connection.open(connection.forLooking)
@@ -125,7 +140,7 @@ package final class DatabaseWatch: Sendable {
 }
 
 extension Job {
-    /// Stores the seen part of the log for the next start.
+    /// Stores which part of the log was seen, for the next start.
     package static func remembering(_ ledger: Ledger) -> Job {
         Job("remembering", .everywhere(milliseconds: 100)) { _ in
             ledger.known.keep()

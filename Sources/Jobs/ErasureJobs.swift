@@ -5,9 +5,9 @@ package import Telemetry
 import Threading
 
 extension Job {
-    /// Empties what a killed or troubled instance has left of erased customers.
+    /// Erases what an interrupted instance left of erased customers.
     package static func emptying(_ erasures: any ErasureLog, log: Log) -> Job {
-        Job("emptying", .once(milliseconds: 2000), urgency: .patient) { run throws(Fault) in
+        Job("emptying", .everywhere(milliseconds: 2000), urgency: .patient) { run throws(Fault) in
             var fault: Fault?
             var customers = 0
             for stream in try erasures.unemptied(limit: 100) where run.goesOn {

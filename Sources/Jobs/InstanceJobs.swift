@@ -4,7 +4,8 @@ package import Ledger
 import Threading
 
 extension Job {
-    /// Shows other processes that this instance lives and what it says of itself, and notes its news.
+    /// Shows other processes that this instance is alive, with its own report, and records its
+    /// news.
     package static func signOfLife(
         of instance: String, _ ledger: Ledger, news: @escaping @Sendable () -> [String],
         says: @escaping @Sendable () -> JSON?
@@ -18,14 +19,15 @@ extension Job {
                     instance, startedAgo: monotonicMilliseconds() - begin, says: says.text)
                 for name in news() { try ledger.note(done: name, says: "{}") }
             } catch {
-                // Without a usable database, the absence of signs says it, and the instance is not ready.
+                // Without a usable database, the missing signs say enough, and the instance is not
+                // ready.
                 if ledger.impediments.isEmpty, !error.isOfWholeDatabase { throw error }
             }
             return .asScheduled
         }
     }
 
-    /// Notes once a day how large the database is, so that its growth can be told.
+    /// Records the database's size once a day, to show how it grows.
     package static func samplingStorage(
         _ ledger: Ledger, now: @escaping @Sendable () -> Instant
     ) -> Job {
@@ -47,4 +49,5 @@ extension Job {
 
 private let storageName = "storage"
 private let shortestSample: Int64 = 86_400_000
-private let sampleLimit = 14
+/// So that the growth of a month can be told.
+private let sampleLimit = 32

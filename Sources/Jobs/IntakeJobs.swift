@@ -4,7 +4,7 @@ package import Service
 package import Telemetry
 import Threading
 
-/// Work on queued evidence that no call requests.
+/// Work on queued evidence that no call asks for.
 package struct IntakeJobs: Sendable {
     private static let hour: Int64 = 3_600_000
     private let intake: Intake
@@ -16,7 +16,7 @@ package struct IntakeJobs: Sendable {
         intake = submissions.intake
         worker = IntakeWorker(submissions)
         self.log = log
-        measures = IntakeMeasures(metrics, intake.ports.now)
+        measures = IntakeMeasures(metrics, intake.now)
     }
 
     package var all: [Job] {
@@ -35,7 +35,7 @@ package struct IntakeJobs: Sendable {
         ]
     }
 
-    /// Judges one item, if one is due. If that faults, the item comes back when its lease ends.
+    /// Judges one item, if one is due. After a fault the item comes back when its lease ends.
     private func judge(_: Run) throws(Fault) -> Job.Next {
         do throws(CommandError) {
             guard let work = try worker.work() else { return .asScheduled }

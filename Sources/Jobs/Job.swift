@@ -1,7 +1,7 @@
 package import Core
 package import Threading
 
-/// Work that happens without a call.
+/// Background work that no call triggers.
 package struct Job: Sendable {
     /// When a job runs next.
     package enum Next: Sendable {
@@ -11,7 +11,8 @@ package struct Job: Sendable {
         case asScheduled
         /// At that instant of Deed's clock, if it comes before the scheduled time.
         case at(Instant)
-        /// At the scheduled time. Until then these jobs run too; a job that the next run does not name ends.
+        /// At the scheduled time. Until then, these jobs run as well. Jobs missing from the next
+        /// run's list end.
         case keeping([Job])
     }
 
@@ -37,21 +38,20 @@ package struct Job: Sendable {
         self.work = work
     }
 
-    /// The rest after that many consecutive failures: each is twice as long as the one before.
+    /// How long to rest after this many consecutive failures. It doubles each time.
     func pause(afterFailures count: Int) -> Int64 {
         min(longestPause, min(schedule.pause, 1000) << Int64(min(count - 1, 16)))
     }
 }
 
-/// One run of a job.
 package struct Run: Sendable {
     /// When it began, by Deed's clock.
     package let startedAt: Instant
-    /// The lease under which it runs for all instances; `nil` if each runs for itself.
+    /// The lease under which one instance runs it for all; `nil` if each instance runs it.
     package let lease: Lease?
     let isWanted: @Sendable () -> Bool
 
-    /// Whether to continue. A long run checks this between its steps: it ends when the service stops,
-    /// and when another instance has taken over.
+    /// Whether to continue. A long run checks this between steps. It becomes false when the service
+    /// stops or another instance takes over.
     package var goesOn: Bool { isWanted() }
 }

@@ -6,8 +6,8 @@ package import Telemetry
 import Threading
 
 extension Job {
-    /// Reconciles every project once a day, one after the other. If a night is cut short, or one project
-    /// fails, it is continued without the projects that are done.
+    /// Reconciles every project once a day, one after the other. If a night is cut short or a
+    /// project fails, the next run skips the projects that are done.
     package static func reconciling(
         at time: TimeOfDay, _ intake: Intake, log: Log,
         _ port: @escaping @Sendable (ReconcileWish) -> ReconcilePort
@@ -15,12 +15,12 @@ extension Job {
         Job("reconciling", .daily(time), urgency: .patient) { run throws(Fault) in
             let night = time.last(by: run.startedAt)
             var fault: Fault?
-            for listed in try intake.ports.directory.projects() where run.goesOn {
+            for listed in try intake.directory.projects() where run.goesOn {
                 do throws(Fault) {
                     if try intake.wasReconciled(listed.project, since: night) { continue }
                     let wish = ReconcileWish(project: listed.project)
                     let work = port(wish)
-                    // Another run, such as a requested one, may be under way.
+                    // Another run may be under way, such as a requested one.
                     while run.goesOn,
                         try !intake.reconcile(wish, work, log, while: { run.goesOn })
                     { Threading.pause(milliseconds: 500) }
@@ -40,8 +40,8 @@ extension Job {
         }
     }
 
-    /// Does the requested reconciliations. Every instance checks, and the one that takes the right to
-    /// reconcile does them; the others come back.
+    /// Performs requested reconciliations. Every instance checks; the one that gets the right to
+    /// reconcile performs them, and the others try again later.
     package static func requested(
         _ ledger: Ledger, _ intake: Intake, log: Log,
         _ port: @escaping @Sendable (ReconcileWish, UnlistedWalk) -> ReconcilePort
@@ -66,7 +66,7 @@ extension Job {
         }
     }
 
-    /// Reports how the newest reconciliations ended, on any instance.
+    /// Reports how the newest reconciliations ended on any instance.
     package static func reconciled(_ ledger: Ledger, metrics: Metrics) -> Job {
         let (longestAgo, drifted) = (Gauge(), Gauge())
         metrics.gauge(
@@ -88,16 +88,16 @@ extension Job {
 }
 
 extension Intake {
-    /// Whether a reconciliation with every step ended since an instant.
+    /// Whether a reconciliation with all steps ended since that instant.
     fileprivate func wasReconciled(
         _ project: ProjectID, since instant: Instant
     ) throws(Fault) -> Bool {
-        try ports.ledger.project(project).reconciliations.contains {
+        try ledger.project(project).reconciliations.contains {
             $0.started.plan.isWhole && $0.finished != nil && $0.startedAt >= instant
         }
     }
 
-    /// False while another run has the right to reconcile.
+    /// False while another run holds the right to reconcile.
     fileprivate func reconcile(
         _ wish: ReconcileWish, _ port: ReconcilePort, _ log: Log,
         while isWanted: @escaping () -> Bool

@@ -6,7 +6,7 @@ package import Telemetry
 import Threading
 
 extension Job {
-    /// Reports to stores what happened to purchases whose refund is requested. Two threads: a store
+    /// Tells stores what happened to purchases with a requested refund. It has two threads: a store
     /// that hangs for one app delays the others by at most one call.
     package static func reportingRefunds(
         _ reports: RefundReports, log: Log, metrics: Metrics
@@ -33,7 +33,7 @@ extension Job {
     }
 }
 
-/// The results of reports about refunds.
+/// Counts the results of refund reports.
 private struct RefundMeasures: Sendable {
     private let reported, unreported, waiting: Counter
 

@@ -1,12 +1,13 @@
 import Core
 package import Service
+import Threading
 
 extension Job {
-    /// Changes are read when the log reports them; a slow full read finds what the log does not report.
+    /// Reads changes when the log reports them. A slow full read finds what the log missed.
     private static func rereading(
         _ name: String, _ reload: @escaping @Sendable () throws(Fault) -> Void
     ) -> Job {
-        // A revoked key must stop working soon, even if something fails.
+        // A revoked key must stop working soon, even if reading fails.
         Job(name, .everywhere(milliseconds: 10_000), longestPause: 500) { _ throws(Fault) in
             try reload()
             return .asScheduled
@@ -15,6 +16,23 @@ extension Job {
 
     package static func keys(_ ring: KeyRing) -> Job {
         rereading("keys") { () throws(Fault) in try ring.reload() }
+    }
+
+    /// Stores key uses every few seconds. A killed process loses few of them.
+    package static func keyUses(_ ring: KeyRing) -> Job {
+        Job("key_uses", .everywhere(milliseconds: 5_000), urgency: .patient) { _ throws(Fault) in
+            try ring.uses.write()
+            return .asScheduled
+        }
+    }
+
+    /// Stores refused calls every few seconds.
+    package static func refusedCalls(_ ring: KeyRing) -> Job {
+        Job("refused_calls", .everywhere(milliseconds: 2_000), urgency: .patient) {
+            _ throws(Fault) in
+            try ring.refusals.write()
+            return .asScheduled
+        }
     }
 
     package static func apps(_ ring: AppRing) -> Job {

@@ -2,7 +2,7 @@ import Core
 import Crypto
 
 /// Links each event of a shard to all earlier ones: SHA-256 over the previous chain, the event's
-/// header and the digest of its payload. `docs/ledger.md` has the exact bytes.
+/// header and its payload's digest. `docs/ledger.md` has the exact bytes.
 struct ChainLink {
     let digest: Digest32
     let chain: Digest32
@@ -23,7 +23,7 @@ struct ChainLink {
     }
 }
 
-/// The parts of an event that the chain covers besides its payload.
+/// What the chain covers besides the payload.
 struct EventHeader {
     let position: Position
     let stream: Stream
@@ -89,7 +89,7 @@ struct HeaderColumns {
     }
 }
 
-/// The encodings in which columns are hashed: no two rows give the same bytes.
+/// How columns are encoded for hashing. No two rows give the same bytes.
 extension [UInt8] {
     mutating func append(number: Int64) {
         unsafe Swift.withUnsafeBytes(of: number.bigEndian) { unsafe append(contentsOf: $0) }

@@ -1,7 +1,7 @@
 import Core
 import Postgres
 
-/// The columns of an event, in the order in which every query lists them.
+/// An event's columns, in the order in which every query lists them.
 struct EventRow {
     private enum Column: Int {
         case shard, seq, project, environment, customer, version, type, payload
@@ -16,8 +16,13 @@ struct EventRow {
     let type: String
     let format: Int16
     let payload: String
-    let record: EventRecord
     let causeDigest: [UInt8]
+    private let occurredAt: Instant
+    private let recordedAt: Instant
+    /// As it stands there: if it is damaged, only reading its own stream fails.
+    private let actor: String
+    private let cause: String
+    private let catalogVersion: Int64
 
     init(_ rows: borrowing Rows, _ row: Int) throws(LedgerError) {
         func text(_ column: Column) -> String { rows.text(row, column.rawValue) }
@@ -25,7 +30,7 @@ struct EventRow {
         func instant(_ column: Column) -> Instant { Instant(milliseconds: number(column)) }
         stream = try Stream(
             project: text(.project), environment: text(.environment), customer: text(.customer))
-        // Streams are read by their names alone: rows in other shards do not belong to them.
+        // Queries find a stream by its names alone. Rows in another shard do not belong to it.
         guard rows.int2(row, Column.shard.rawValue) == stream.shard.number else {
             throw .unreadable("an event in a shard that is not its stream's")
         }
@@ -34,26 +39,46 @@ struct EventRow {
         type = text(.type)
         format = rows.int2(row, Column.format.rawValue)
         payload = text(.payload)
-        record = EventRecord(
-            occurredAt: instant(.occurredAt), recordedAt: instant(.recordedAt),
-            actor: try identifier(text(.actor)), cause: text(.cause),
-            catalogVersion: number(.catalogVersion))
+        occurredAt = instant(.occurredAt)
+        recordedAt = instant(.recordedAt)
+        actor = text(.actor)
+        cause = text(.cause)
+        catalogVersion = number(.catalogVersion)
         causeDigest = rows.bytes(row, Column.causeDigest.rawValue)
     }
 
-    /// Whether the row has an event, in a query that also returns other things.
+    /// Whether the row contains an event, for queries that also return other things.
     static func isThere(in rows: borrowing Rows, _ row: Int) -> Bool {
         !rows.isNull(row, Column.seq.rawValue)
     }
 
+    /// Whose event the row is, as it stands there.
+    static func subject(_ rows: borrowing Rows, _ row: Int) -> UnreadSubject {
+        UnreadSubject(
+            rows.text(row, Column.project.rawValue), rows.text(row, Column.environment.rawValue),
+            rows.text(row, Column.customer.rawValue))
+    }
+
+    /// The row's place among those of its project, by the instant of recording.
+    static func place(_ rows: borrowing Rows, _ row: Int) -> [Bind] {
+        [
+            .int8(rows.int8(row, Column.recordedAt.rawValue)),
+            .int2(rows.int2(row, Column.shard.rawValue)),
+            .int8(rows.int8(row, Column.seq.rawValue)),
+        ]
+    }
+
     /// The event with its decoded payload.
     func recorded() throws(LedgerError) -> RecordedEvent {
-        RecordedEvent(
+        let record = EventRecord(
+            occurredAt: occurredAt, recordedAt: recordedAt, actor: try identifier(actor),
+            cause: cause, catalogVersion: catalogVersion)
+        return RecordedEvent(
             stream: stream, version: version, position: position,
             event: try Event(type: type, format: format, payload: payload), record: record)
     }
 
-    /// The event, which must be the first one after that version.
+    /// The event, if it directly follows that version.
     func recorded(after version: Int64) throws(LedgerError) -> RecordedEvent {
         if self.version != version + 1 {
             throw .unreadable("version \(self.version) of a stream right after \(version)")

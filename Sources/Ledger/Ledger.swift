@@ -5,7 +5,7 @@ import SQL
 package import Telemetry
 import Threading
 
-/// The append-only event database: appends commands, reads states and streams.
+/// The append-only event database. It appends commands, and reads states and streams.
 package final class Ledger: Sendable {
     package let settings: LedgerSettings
     let cache: StateCache
@@ -16,8 +16,11 @@ package final class Ledger: Sendable {
     private let readers = LogReaders()
     let knownKeys: KnownKeys
     let unread: UnreadStreams
+    /// What the clock has passed, and what was published.
+    let published = PublishedInstants()
+    let troubles = LastTrouble()
     let clocks: Clocks
-    /// The seen part of the log, with which each server is compared.
+    /// What was seen of the log. Each server is compared with it.
     package let known: LogGuard
     private let greet: Greeting
     let pulse = Pulse()
@@ -26,15 +29,15 @@ package final class Ledger: Sendable {
     private let log: Log
     let measures: LedgerMeasures
     let pool: Pool
-    /// For reads that must not be delayed by lists: keys and apps.
+    /// For reads of keys and apps, which lists must not delay.
     let watching: Pool
-    /// For what was delivered to webhooks, which is written all the time.
+    /// For webhook deliveries, which are written constantly.
     let delivering: Pool
-    /// For health checks, which must soon notice a silent database.
+    /// For health checks, which must notice a silent database quickly.
     let looking: Monitor<Link>
     let hanging = Hanging()
     let certainty = Monitor(Certainty())
-    /// Whether the database may be at several addresses.
+    /// Whether the database may have several addresses.
     let hasOtherAddresses: Bool
     let condition: DatabaseCondition
 
@@ -51,9 +54,11 @@ package final class Ledger: Sendable {
         commands = (0..<settings.committers).map { _ in BoundedQueue(limit: settings.queueLimit) }
         reads = ReadQueue(limit: settings.queueLimit)
         announced = Announced(committers: settings.committers)
-        greet = { [known, cache, clocks] connection, isFirst throws(PostgresError) in
+        greet = { [known, cache, clocks, published] connection, isFirst throws(PostgresError) in
             try known.greet(&connection, clocks.database)
-            // The guard has found in this server's log what the folds cover, unless a loss was accepted.
+            published.forget()
+            // The guard found everything that the folds cover in this server's log, unless a loss
+            // was accepted.
             cache.begin(epoch: known.epoch)
         }
         pool = Pool(settings.connection, size: settings.lookups, greet: greet)
@@ -62,12 +67,13 @@ package final class Ledger: Sendable {
         hasOtherAddresses = settings.connection.namesSeveralServers
         looking = Monitor(Link(settings.connection.forLooking, greet: greet))
         condition = DatabaseCondition(log: log)
-        running = Monitor(2 * settings.committers + 2)
+        running = Monitor(2 * settings.committers + 3)
         measures = LedgerMeasures(metrics)
         knownKeys = KnownKeys(log: log)
         unread = UnreadStreams(log: log)
         startCommitters(log, measures)
         startReaders(measures)
+        startKeeper(measures)
         addGauges(to: metrics)
     }
 
@@ -76,14 +82,15 @@ package final class Ledger: Sendable {
             let answers = BoundedQueue<Committer.Given>(limit: settings.queueLimit)
             startThread("committer-\(index)", .patient) {
                 [
-                    announced, reads, cache, readers, settings, clocks, condition, known, greet,
-                    running
+                    announced, reads, cache, readers, settings, clocks, condition, known, unread,
+                    greet, running
                 ] in
                 var committer = Committer(
                     queue: queue, announced: announced, answers: answers,
                     reads: reads, cache: cache, readers: readers, settings: settings,
                     clocks: clocks,
-                    condition: condition, known: known, greet: greet, log: log, measures: measures)
+                    condition: condition, known: known, unread: unread, greet: greet, log: log,
+                    measures: measures)
                 committer.run()
                 running.change { $0 -= 1 }
             }
@@ -95,10 +102,11 @@ package final class Ledger: Sendable {
         let heavy = BoundedQueue<StateReader.Given>(limit: settings.queueLimit)
         let reading = Monitor(settings.readers)
         for number in 0..<settings.readers {
-            startThread("reader-\(number)") { [reads, cache, known, unread, settings, greet] in
+            startThread("reader-\(number)") {
+                [reads, cache, known, unread, troubles, settings, greet] in
                 var reader = StateReader(
                     number, queue: reads, heavy: heavy, cache: cache, known: known, unread: unread,
-                    settings: settings, greet: greet, sizes: measures.readSizes)
+                    troubles: troubles, settings: settings, greet: greet, sizes: measures.readSizes)
                 reader.run()
                 reading.change { $0 -= 1 }
             }
@@ -114,7 +122,16 @@ package final class Ledger: Sendable {
         }
     }
 
-    /// Informs the reader of everything that is appended from now on.
+    private func startKeeper(_ measures: LedgerMeasures) {
+        startThread("states") { [cache, settings, known, condition, log, greet, running] in
+            cache.keeper.run(
+                settings.connection, known: known, condition: condition, log: log,
+                kept: measures.keptStates, greet: greet)
+            running.change { $0 -= 1 }
+        }
+    }
+
+    /// Tells the reader about everything that is appended from this point.
     package func follow(with reader: any LogReader) {
         readers.add(reader)
         let isFirst = isFollowed.change { isFollowed in
@@ -123,9 +140,10 @@ package final class Ledger: Sendable {
         }
         if !isFirst { return }
         running.change { $0 += 1 }
-        startThread("log") { [readers, settings, known, greet, log, running, isClosing] in
+        startThread("log") { [readers, settings, known, unread, greet, log, running, isClosing] in
             var follower = Follower(
-                readers, settings: settings, known: known, greet: greet, log: log)
+                readers, settings: settings, known: known, unread: unread, greet: greet,
+                log: log)
             follower.run { isMore in
                 let milliseconds = isMore ? 0 : settings.tailMilliseconds
                 return isClosing.wait(milliseconds: milliseconds) { $0 ? () : nil } == nil
@@ -147,25 +165,29 @@ package final class Ledger: Sendable {
         metrics.gauge("deed_database_pool_in_use", "Connections for lists in use.") { [pool] in
             Int64(pool.inUse)
         }
+        metrics.gauge("deed_state_bytes", "Memory used by states of streams, approximately.") {
+            [cache] in Int64(cache.weight)
+        }
         metrics.gauge("deed_keys_forged", "Rows of keys without an event.") { [knownKeys] in
             Int64(knownKeys.forgedCount)
         }
         metrics.gauge(
-            "deed_streams_unread", "Streams that could not be read in the last ten minutes."
+            "deed_streams_unread",
+            "Streams, and rows beside the log, that could not be read in the last ten minutes."
         ) { [unread] in Int64(unread.count) }
         metrics.gauge("deed_database_pool_size", "Connections for lists.") { [pool] in
             Int64(pool.size)
         }
     }
 
-    /// Notes that this many more, or fewer, commands are about to come.
+    /// Announces this many more commands, or fewer if negative.
     package func announce(_ change: Int) { announced.change(by: change) }
 
-    /// Decides the command on its stream's state and returns when its events are durable.
+    /// Decides the command on its stream's state. Returns once its events are durable.
     package func append(_ command: Command) throws(CommandError) -> Outcome {
         let result = Monitor<PendingCommand.Answer?>(nil)
         submit(command) { answer in result.change(wake: .one) { $0 = answer } }
-        // The committer gives up a hanging server a little later than the sender does.
+        // The committer gives up on a hanging server slightly later than the sender does.
         let patience = 2 * settings.patienceMilliseconds
         guard let answer = result.wait(milliseconds: patience, for: { $0 }) else {
             throw .fault(.unavailable)
@@ -173,8 +195,8 @@ package final class Ledger: Sendable {
         return try answer.get()
     }
 
-    /// Decides the command on its stream's state and responds when its events are durable, exactly
-    /// once and on a thread of the ledger's own.
+    /// Decides the command on its stream's state, and responds once its events are durable.
+    /// Responds exactly once, on one of the ledger's own threads.
     package func submit(
         _ command: Command,
         respond: @escaping @Sendable (Result<Outcome, CommandError>) -> Void
@@ -186,7 +208,6 @@ package final class Ledger: Sendable {
         if !queue(of: command.stream.shard).add(pending) { respond(.failure(.fault(.busy))) }
     }
 
-    /// The queue of a shard's committer.
     func queue(of shard: Shard) -> BoundedQueue<PendingCommand> {
         commands[Int(shard.number) % commands.count]
     }
@@ -196,7 +217,7 @@ package final class Ledger: Sendable {
         try CustomerSnapshot(try reading(of: stream))
     }
 
-    /// Does not block: responds exactly once, mostly on one of the ledger's own threads.
+    /// Does not block. Responds exactly once, usually on one of the ledger's own threads.
     package func read(
         _ stream: Stream, respond: @escaping @Sendable (Result<CustomerSnapshot, Fault>) -> Void
     ) {
@@ -206,7 +227,6 @@ package final class Ledger: Sendable {
         }
     }
 
-    /// A project now.
     package func project(_ project: ProjectID) throws(Fault) -> ProjectState {
         try reading(of: .ofProject(project)).project
     }
@@ -245,26 +265,32 @@ package final class Ledger: Sendable {
         try faulting { () throws(LedgerError) in try rows(call, over: pool, item) }
     }
 
-    /// The rows, or the reason if the database refuses.
+    /// The rows, or the reason for the database's refusal.
     func rows<Item>(
         _ call: Call, over pool: Pool? = nil,
         _ item: (borrowing Rows, Int) throws(LedgerError) -> Item
     ) throws(LedgerError) -> [Item] {
-        try (pool ?? self.pool).settled { connection throws(LedgerError) in
-            var items: [Item] = []
-            try connection.read([call]) { _, rows throws(LedgerError) in
-                for row in 0..<rows.count { items.append(try item(rows, row)) }
+        do throws(LedgerError) {
+            return try (pool ?? self.pool).settled { connection throws(LedgerError) in
+                var items: [Item] = []
+                try connection.read([call]) { _, rows throws(LedgerError) in
+                    for row in 0..<rows.count { items.append(try item(rows, row)) }
+                }
+                return items
             }
-            return items
+        } catch {
+            troubles.note(error)
+            throw error
         }
     }
 
-    /// Accepts no more commands and reads, and finishes the waiting ones; false if the database hung
-    /// until the time was up.
+    /// Accepts no more commands and reads, and finishes the waiting ones. False if the database
+    /// hung until the time was up.
     @discardableResult
     package func close() -> Bool {
         for queue in commands { queue.close() }
         reads.close()
+        cache.keeper.close()
         isClosing.change { $0 = true }
         let milliseconds = 2 * settings.patienceMilliseconds
         defer { known.keep(isLast: true) }

@@ -4,11 +4,11 @@ package import Postgres
 /// Why the ledger did not carry out a request.
 package enum LedgerError: Error, Sendable, CustomStringConvertible {
     case postgres(PostgresError)
-    /// The log holds something that is damaged.
+    /// Part of the log is damaged.
     case unreadable(String)
-    /// The log holds something that a newer program wrote.
+    /// Part of the log was written by a newer program.
     case tooNew(String)
-    /// The log has become shorter than this process has seen it.
+    /// The log is shorter than this process has seen it.
     case logShrunk
     /// Another instance has taken over this one's work.
     case leaseLost
@@ -18,7 +18,7 @@ package enum LedgerError: Error, Sendable, CustomStringConvertible {
     case migrationEdited(name: String)
     case schemaUnreleased
     case roleMissing
-    /// The database answers, but cannot be used normally.
+    /// The database answers but cannot be used normally.
     case impeded(Impediment)
 
     package var description: String {
@@ -58,8 +58,8 @@ package enum LedgerError: Error, Sendable, CustomStringConvertible {
         switch self {
         case .logShrunk: true
         case .postgres(let error):
-            // Serialization failures, deadlocks, a standby that is not promoted yet, a lock or a
-            // statement that took too long, and a server that lacks a resource (class 53).
+            // Serialization failures, deadlocks, standbys that are not promoted yet, slow locks or
+            // statements, and servers that lack a resource (class 53).
             error.kind == .connection || error.kind == .unwanted
                 || error.sqlState?.hasPrefix("53") ?? false && !error.isLackOfRoom
                 || ["40001", "40P01", "25006", "55P03", "57014"].contains(error.sqlState)
@@ -67,7 +67,7 @@ package enum LedgerError: Error, Sendable, CustomStringConvertible {
         }
     }
 
-    /// Whether the fault affects all commands of a batch, and lasts.
+    /// Whether the fault lasts and affects every command of a batch.
     var isOfAll: Bool {
         switch fault {
         case .leaseLost: true
@@ -86,14 +86,14 @@ package enum LedgerError: Error, Sendable, CustomStringConvertible {
         if case .postgres(let error) = self { error.sqlState == "55P03" } else { false }
     }
 
-    /// Whether the database stopped something that took too long: a statement, or the wait for the
-    /// next one in a transaction.
+    /// Whether the database stopped something slow: a statement, or the wait for the next one in a
+    /// transaction.
     var isTooLong: Bool {
         guard case .postgres(let error) = self else { return false }
         return ["57014", "25P03"].contains(error.sqlState)
     }
 
-    /// Whether another commit claimed a purchase first, or let one wait under a token first: a new
+    /// Whether another commit was first to claim a purchase or to let one wait under a token. A new
     /// decision sees that.
     var isOvertaken: Bool {
         guard case .postgres(let error) = self else { return false }
@@ -101,15 +101,15 @@ package enum LedgerError: Error, Sendable, CustomStringConvertible {
             || error.sqlState == "23505" && error.constraint == "holders_pkey"
     }
 
-    /// Whether an event already stands where the log continues. Heads and events are written
-    /// together, so something other than Deed put it there, and it would block the log permanently.
+    /// Whether an event already exists where the log continues. Heads and events are written
+    /// together, so something other than Deed wrote it, and it blocks the log permanently.
     var isBlocked: Bool {
         guard case .postgres(let error) = self else { return false }
         return error.sqlState == "23505"
             && ["events_pkey", "events_version_key"].contains(error.constraint)
     }
 
-    /// The refusal, if the database refused by a rule and not because of a fault.
+    /// The refusal, if a rule of the database caused the error.
     var refusal: Refusal? {
         guard case .postgres(let error) = self else { return nil }
         return switch error.sqlState {
@@ -140,8 +140,8 @@ package enum LedgerError: Error, Sendable, CustomStringConvertible {
 }
 
 extension LedgerError {
-    /// The fault that the sender of a command sees. For background work, a timeout does not mean that the
-    /// database is away: it would occur again.
+    /// The fault for the command's sender. For background work, a timeout does not mean that the
+    /// database is away, because it would recur.
     func fault(of pending: PendingCommand) -> Fault {
         if pending.kind == .client || !isTooLong { return fault }
         return .broken(
@@ -151,7 +151,7 @@ extension LedgerError {
     }
 }
 
-/// Asks the ledger for a caller who only needs a fault, not its details.
+/// Asks the ledger and reduces errors to faults.
 package func faulting<Answer>(
     _ body: () throws(LedgerError) -> Answer
 ) throws(Fault) -> Answer {

@@ -2,31 +2,32 @@ package import Core
 package import Postgres
 package import Telemetry
 
-/// How a ledger works; the defaults suit one instance on a small machine.
+/// A ledger's settings. The defaults suit one instance on a small machine.
 package struct LedgerSettings: Sendable {
     package static let serviceRole = "deed_service"
 
     package var connection: ConnectionSettings
-    /// Recorded instants follow this clock, which may be a test's.
+    /// The clock for recorded instants. It may be a test clock.
     package var clock: @Sendable () -> Instant
-    /// The machine's clock, compared with the database's; `nil` for no comparison.
+    /// The machine's clock, to compare with the database's; `nil` to skip that.
     package var machineClock: (@Sendable () -> Instant)?
-    /// Where to store the seen part of the log.
+    /// Where to store what was seen of the log.
     package var memory = LogMemory.none
     package var committers = 2
-    /// Connections for reads of states, each for many reads at a time.
+    /// Connections for reading states. Each handles many reads at a time.
     package var readers = 2
-    /// Connections for lists: of events, keys, projects.
+    /// Connections for lists of events, keys and projects.
     package var lookups = 8
     /// How many commands may wait for one committer, and how many reads for the readers.
     package var queueLimit = 4096
-    /// How many background commands are committed together: a client may have to wait for that many.
+    /// How many background commands are committed together. A client may have to wait for all of
+    /// them.
     package var backgroundBatch = 50
-    /// The approximate memory for states of recently used streams.
+    /// The approximate memory for recently used streams.
     package var cachedBytes = 128 << 20
     /// How long a command may wait for an unresponsive database.
     package var patienceMilliseconds: Int64 = 5000
-    /// How long a read may wait for it.
+    /// How long a read may wait for an unresponsive database.
     package var readPatienceMilliseconds: Int64 = 2000
     /// The pause between two checks for what other instances have appended.
     package var tailMilliseconds: Int64 = 50
@@ -37,13 +38,14 @@ package struct LedgerSettings: Sendable {
     }
 }
 
-/// A ledger's metrics about itself.
+/// A ledger's own metrics.
 package struct LedgerMeasures: Sendable {
     let batchSizes: Histogram
     let commitTimes: Histogram
     let blocked: Counter
     let bulkSizes: Histogram
     let readSizes: Histogram
+    let keptStates: Counter
 
     package init(_ metrics: Metrics) {
         batchSizes = metrics.histogram(
@@ -57,6 +59,8 @@ package struct LedgerMeasures: Sendable {
         readSizes = metrics.histogram(
             "deed_read_batch_size", "Customers read together for calls of their own.",
             bounds: Histogram.sizeBounds, unit: .plain)
+        keptStates = metrics.counter(
+            "deed_states_kept_total", "States of long streams that were kept beside the log.")
         bulkSizes = metrics.histogram(
             "deed_bulk_read_size", "Customers read together for one call.",
             bounds: Histogram.sizeBounds + [1024], unit: .plain)

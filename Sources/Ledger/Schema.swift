@@ -2,22 +2,23 @@ package import Core
 import Crypto
 package import Postgres
 import SQL
+import Threading
 
-/// A step of the schema, taken or pending.
+/// A migration, applied or missing.
 package struct SchemaStep: Hashable, Sendable {
     package let number: Int64
     package let name: String
 }
 
-/// The state of the database's schema, and the way to what this release needs.
+/// The database's schema, compared with what this release needs.
 package struct Schema: ~Copyable {
     /// The newest migration that this release knows.
     package static var needed: Int64 { Migration.all.last?.number ?? 0 }
 
     var link: Link
 
-    /// Migrating needs the login of the schema's owner, or one that may create it; looking needs
-    /// only the service's.
+    /// To migrate, log in as the schema's owner or as a role that may create it. To look, the
+    /// service's login is enough.
     package init(_ settings: ConnectionSettings) {
         var settings = settings
         // Building an index on a large log takes long.
@@ -50,21 +51,21 @@ package struct Schema: ~Copyable {
         }
     }
 
-    /// Takes every missing step, each in its own transaction, and reports it. Two processes that
-    /// migrate at the same time take turns.
+    /// Takes every missing step, in a transaction of its own if it can be one, and reports it. Two processes that
+    /// migrate at once take turns.
     package mutating func migrate(
-        now: Instant, report: (SchemaStep) -> Void
+        through last: Int64 = Schema.needed, now: Instant, report: (SchemaStep) -> Void
     ) throws(LedgerError) {
         try link.settled { connection throws(LedgerError) in
             if try connection.pendingMigrations().isEmpty { return }
             try connection.makeServiceRole()
-            while let next = try connection.apply(now: now) { report(next) }
+            while let next = try connection.apply(through: last, now: now) { report(next) }
         }
     }
 }
 
 extension LedgerError {
-    /// The problem with a schema at that migration; `nil` if there is none.
+    /// What is wrong with a schema at that migration; `nil` if nothing is.
     package init?(migrationFound found: Int64) {
         if found == Schema.needed { return nil }
         if found == 0 {
@@ -100,7 +101,7 @@ extension Connection {
         return applied
     }
 
-    /// The applied migrations. Throws if a build from before the first release applied others.
+    /// The applied migrations. Throws if an unreleased build applied others.
     mutating func releasedMigrations() throws(LedgerError) -> [AppliedMigration] {
         let applied = try appliedMigrations()
         let first = applied.first { $0.number == Migration.all.first?.number }
@@ -108,7 +109,10 @@ extension Connection {
         return applied
     }
 
-    /// The missing migrations, after a check that the applied ones are ours.
+    /// Throws unless the applied migrations are those of this release.
+    mutating func requireOwnMigrations() throws(LedgerError) { _ = try pendingMigrations() }
+
+    /// The missing migrations. Throws if the applied ones are not this release's.
     fileprivate mutating func pendingMigrations() throws(LedgerError) -> [Migration] {
         let applied = try releasedMigrations()
         if let newest = applied.last, newest.number > Schema.needed {
@@ -125,7 +129,7 @@ extension Connection {
         }
     }
 
-    /// Creates the service's role, which belongs to no database.
+    /// Creates the service's role, which all databases of the server share.
     fileprivate mutating func makeServiceRole() throws(LedgerError) {
         do throws(LedgerError) {
             try execute([Statement.migrationRole()])
@@ -136,29 +140,74 @@ extension Connection {
         }
     }
 
-    /// Applies the next migration; `nil` if none is missing. The first one also creates the schema: an empty
-    /// schema, of which the service knows nothing, is never left behind.
-    fileprivate mutating func apply(now: Instant) throws(LedgerError) -> SchemaStep? {
-        try execute([
-            Statement.begin(), Statement.migrationLock(), Statement.migrationSchema(),
-            Statement.migrationTable(),
-        ])
-        guard let migration = try pendingMigrations().first else {
+    /// Applies the next migration; `nil` if none is missing. The first one also creates the schema
+    /// in the same transaction, so no empty schema is left behind.
+    fileprivate mutating func apply(
+        through last: Int64, now: Instant
+    ) throws(LedgerError) -> SchemaStep? {
+        try beginAlone()
+        try execute([Statement.migrationSchema(), Statement.migrationTable()])
+        guard let migration = try pendingMigrations().first, migration.number <= last else {
             try execute([Statement.commit()])
             return nil
         }
+        if migration.isStepwise {
+            try execute([Statement.commit()])
+            return try applyStepwise(through: last, now: now)
+        }
+        try execute(migration.script)
+        try execute([migration.record(now), Statement.commit()])
+        return SchemaStep(migration)
+    }
+
+    /// Like `apply`, for a migration whose statements are transactions of their own.
+    private mutating func applyStepwise(
+        through last: Int64, now: Instant
+    ) throws(LedgerError) -> SchemaStep? {
+        while try !isGranted(Statement.migrationHold()) {
+            pause(milliseconds: Connection.pauseBetweenMigrators)
+        }
+        // Another process may have taken the step meanwhile.
+        let next = try pendingMigrations().first
+        do throws(LedgerError) {
+            if let next, next.isStepwise, next.number <= last {
+                for step in next.steps { try execute(step) }
+                try execute([next.record(now)])
+            }
+        } catch {
+            try? execute([Statement.migrationGiveBack()])
+            throw error
+        }
+        try execute([Statement.migrationGiveBack()])
+        guard let next, next.number <= last else { return nil }
+        return next.isStepwise ? SchemaStep(next) : try apply(through: last, now: now)
+    }
+
+    private mutating func execute(_ script: Script) throws(LedgerError) {
         do throws(PostgresError) {
-            try run(migration.script)
+            try run(script)
         } catch {
             throw .postgres(error)
         }
-        try execute([
-            Statement.migrationRecord(
-                .int8(migration.number), .text(migration.name), .bytea(migration.digest),
-                .int8(now.milliseconds)),
-            Statement.commit(),
-        ])
-        return SchemaStep(migration)
+    }
+
+    private static var pauseBetweenMigrators: Int64 { 50 }
+
+    /// Begins a transaction during which no other process changes the schema. Asks again and again:
+    /// a waiting session would be in the way of an index that another process builds concurrently.
+    mutating func beginAlone() throws(LedgerError) {
+        while true {
+            try execute([Statement.begin()])
+            if try isGranted(Statement.migrationLock()) { return }
+            try execute([Statement.rollback()])
+            pause(milliseconds: Connection.pauseBetweenMigrators)
+        }
+    }
+
+    private mutating func isGranted(_ lock: Call) throws(LedgerError) -> Bool {
+        var isGranted = false
+        try read([lock]) { _, rows in isGranted = rows.bool(0, 0) }
+        return isGranted
     }
 }
 
@@ -170,4 +219,9 @@ struct AppliedMigration {
 
 extension Migration {
     var digest: [UInt8] { SHA256.digest(script.text).bytes }
+
+    fileprivate func record(_ now: Instant) -> Call {
+        Statement.migrationRecord(
+            .int8(number), .text(name), .bytea(digest), .int8(now.milliseconds))
+    }
 }

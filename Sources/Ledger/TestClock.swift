@@ -2,7 +2,7 @@ package import Core
 package import Postgres
 import SQL
 
-/// The test clock that a database may have, as every instance finds it.
+/// A database's test clock, which all instances share.
 package final class TestClockTable: Sendable {
     private let pool: Pool
 
@@ -15,25 +15,26 @@ package final class TestClockTable: Sendable {
         try first(Statement.readTestClock()).map(Instant.init(milliseconds:))
     }
 
-    /// The clock's time; the fault says only that it cannot be read.
+    /// The clock's time. The fault only says that it cannot be read.
     package func instant() throws(Fault) -> Instant? {
         try faulting { () throws(LedgerError) in try read() }
     }
 
-    /// Gives the database a clock with that time, unless it has one. It needs the owner's login, and the
-    /// database refuses if it has any production data.
+    /// Gives the database a test clock at that time, unless it has one. This needs the owner's
+    /// login. The database refuses if it has production data.
     package func mark(at now: Instant) throws(LedgerError) {
         _ = try first(Statement.markTestClock(.int8(now.milliseconds)))
     }
 
-    /// Moves the clock there; false if it is past that, or not at `from` when that is given.
+    /// Moves the clock forward to `target`; if `from` is given, only from there. False if it did
+    /// not move.
     package func move(to target: Instant, from: Instant?) throws(Fault) -> Bool {
         let call = Statement.moveTestClock(
             .int8(target.milliseconds), .int8(from?.milliseconds))
         return try faulting { () throws(LedgerError) in try first(call) != nil }
     }
 
-    /// The first instant after one at which something changes by the clock alone.
+    /// The next instant after this one at which something changes by the clock alone.
     package func nextDue(after instant: Instant) throws(Fault) -> Instant? {
         try faulting { () throws(LedgerError) in
             try first(Statement.findNextDue(.int8(instant.milliseconds)))

@@ -1,10 +1,10 @@
 import CProcess
 package import Glibc
 
-/// The ordinary user under whom root's services run, so that a fault in a service gives an attacker no
-/// root rights.
+/// The ordinary user that runs services started by root. A fault in a service then gives an
+/// attacker no root rights.
 package struct ServiceUser: Sendable, Equatable {
-    /// The users who serve unless another one is named: the first one that exists.
+    /// Users to try, in this order, when none is named.
     package static let usual = ["deed", "postgres"]
 
     package let name: String
@@ -34,13 +34,13 @@ package struct ServiceUser: Sendable, Equatable {
         usual.lazy.compactMap(ServiceUser.init(named:)).first { $0.id != 0 }
     }
 
-    /// Makes every thread of this process run as that user from now on, without a way back; `false` if the
-    /// system does not allow it. Then the process must end.
+    /// Makes every thread of this process run as that user, without a way back. If it returns
+    /// `false`, the system did not allow it, and the process must end.
     package func become() -> Bool {
         guard initgroups(name, group) == 0, setgid(group) == 0, setuid(id) == 0 else {
             return false
         }
-        // If the system allowed a way back, the change did not work.
+        // If the process can become root again, the change did not work.
         guard setuid(0) != 0, getuid() == id, geteuid() == id, getegid() == group else {
             return false
         }

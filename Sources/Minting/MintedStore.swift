@@ -7,6 +7,8 @@ package struct MintedStore: Sendable {
     package var bundleID = Payload.bundleID
     /// The number of the app in notifications.
     package var appleID: Int64?
+    /// What each of its sales costs, in thousandths.
+    package var price: Int64?
 
     package init(environment: String = "Production") {
         self.environment = environment
@@ -37,6 +39,8 @@ package struct MintedStore: Sendable {
             ("signedDate", .integer(sale.signedAt.milliseconds)),
             ("environment", .string(environment)),
         ])
+        payload["price"] = price.map(JSON.integer)
+        payload["currency"] = price.map { _ in "XTS" }
         payload["expiresDate"] = sale.expires.map { .integer($0.milliseconds) }
         payload["appAccountToken"] = sale.token.map(JSON.string)
         payload["appTransactionId"] = sale.account.map(JSON.string)
@@ -72,6 +76,8 @@ package struct MintedStore: Sendable {
             ("environment", .string(environment)),
         ])
         payload["appAccountToken"] = plan.token.map(JSON.string)
+        payload["renewalPrice"] = price.map(JSON.integer)
+        payload["currency"] = price.map { _ in "XTS" }
         payload["gracePeriodExpiresDate"] = plan.graceUntil.map { .integer($0.milliseconds) }
         payload["commitmentInfo"] = plan.willCommitAgain.map {
             ["commitmentAutoRenewStatus": $0 ? 1 : 0]

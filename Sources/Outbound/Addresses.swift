@@ -1,7 +1,7 @@
 import CCurl
 import Glibc
 
-/// An address of the network, in 4 bytes or in 16.
+/// An IPv4 or IPv6 address, in 4 or 16 bytes.
 package struct NetworkAddress: Hashable, Sendable, CustomStringConvertible {
     package let bytes: [UInt8]
 
@@ -9,7 +9,7 @@ package struct NetworkAddress: Hashable, Sendable, CustomStringConvertible {
         self.bytes = bytes
     }
 
-    /// One in digits; `nil` for anything else.
+    /// Reads a numeric address; `nil` for anything else.
     package init?(_ text: String) {
         for (family, count) in [(AF_INET, 4), (AF_INET6, 16)] {
             var bytes = [UInt8](repeating: 0, count: count)
@@ -33,7 +33,7 @@ package struct NetworkRange: Hashable, Sendable {
     private let start: NetworkAddress
     private let bits: Int
 
-    /// `nil` unless it is an address in digits, with or without a number of bits.
+    /// `nil` unless it is a numeric address, with or without a prefix length.
     package init?(_ text: String) {
         let parts = text.split(separator: "/", maxSplits: 1, omittingEmptySubsequences: false)
         guard let start = NetworkAddress(String(parts.first ?? "")) else { return nil }
@@ -59,7 +59,7 @@ package struct NetworkRange: Hashable, Sendable {
     }
 }
 
-/// Which addresses a request may reach: the public ones, and what the operator opened.
+/// Which addresses a request may reach: public ones, and the ones that the operator opened.
 package struct AddressRules: Sendable {
     package let opened: [NetworkRange]
 
@@ -67,7 +67,7 @@ package struct AddressRules: Sendable {
         self.opened = opened
     }
 
-    /// Reads a list like `10.0.0.0/8,127.0.0.1`; `nil` if a part is none.
+    /// Reads a list like `10.0.0.0/8,127.0.0.1`; `nil` if any part is invalid.
     package init?(_ text: String) {
         var opened: [NetworkRange] = []
         for part in text.split(separator: ",", omittingEmptySubsequences: false) {
@@ -90,13 +90,13 @@ package struct AddressRules: Sendable {
             }
     }
 
-    /// Whether a host may be asked for by that name; where a name leads is known only by a look-up.
+    /// Whether requests to this host name are allowed. Only a lookup tells where the name leads.
     package func allow(host: String) -> Bool {
         let names = host.lowercased() == "localhost" ? ["127.0.0.1", "::1"] : [host]
         return names.contains { NetworkAddress($0).map(allow) ?? true }
     }
 
-    /// What is no address of a server on the internet: IANA's registries of special purposes.
+    /// Addresses that no server on the internet has, from IANA's special-purpose registries.
     private static let closed: [NetworkRange] = [
         "0.0.0.0/8", "10.0.0.0/8", "100.64.0.0/10", "127.0.0.0/8", "169.254.0.0/16",
         "172.16.0.0/12", "192.0.0.0/24", "192.0.2.0/24", "192.88.99.0/24", "192.168.0.0/16",
@@ -107,7 +107,7 @@ package struct AddressRules: Sendable {
 }
 
 extension NetworkAddress {
-    /// The address of the older kind inside one of the newer: mapped, compatible, NAT64's and 6to4's.
+    /// IPv4 addresses inside an IPv6 one: mapped, compatible, NAT64 and 6to4.
     fileprivate var embedded: [NetworkAddress] {
         if bytes.count != 16 { return [] }
         let zeros = bytes.prefix(10).allSatisfy { $0 == 0 }
@@ -123,10 +123,10 @@ extension NetworkAddress {
     }
 }
 
-/// Looks names up.
+/// Looks up a host's addresses.
 package typealias Resolve = @Sendable (_ host: String) -> [NetworkAddress]
 
-/// What the system says of a name; empty if it has no address. It may take a while.
+/// The system's addresses for a name; empty if there are none. May take a while.
 package func systemAddresses(of host: String) -> [NetworkAddress] {
     var hints = addrinfo()
     hints.ai_socktype = Int32(SOCK_STREAM.rawValue)

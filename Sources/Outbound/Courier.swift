@@ -1,19 +1,22 @@
 import CCurl
 import Threading
 
-/// Sends any number of requests together on one thread, over connections that it keeps open.
+/// Sends many requests at once on one thread, over connections that it keeps open.
 ///
-/// Requests with the same `lane` share a few places: a lane whose server hangs takes no place from
-/// another. Certificates are always verified, redirects never followed, and proxies never used.
+/// Requests with the same `lane` share a few places, so a lane whose server hangs takes no places
+/// from the others. Certificates are always verified, redirects never followed, and proxies never
+/// used.
 package final class Courier: Sendable {
     package typealias Answer = Result<OutboundResponse, OutboundError>
 
     package struct Limits: Sendable {
         /// How many requests of one lane may be under way at a time.
         package var perLane = 4
-        /// How many requests may be under way or wait, over all lanes.
+        /// How many requests may be under way or waiting, over all lanes.
         package var requests = 1024
-        /// How many connections are kept open without being needed.
+        /// How many of those may be of one lane.
+        package var ofLane = Int.max
+        /// How many idle connections are kept open.
         package var idleConnections = 32
 
         package init() {}
@@ -30,19 +33,31 @@ package final class Courier: Sendable {
         var waiting: [Parcel] = []
         var underWay: [String: Int] = [:]
         var count = 0
-        /// The thread was woken, and has not looked since.
+        /// How many are under way or wait, by lane.
+        var counts: [String: Int] = [:]
+        /// Whether the thread was woken and has not looked since.
         var isWoken = false
         var isClosing = false
         var isOver = false
+
+        mutating func add(_ lane: String) {
+            count += 1
+            counts[lane, default: 0] += 1
+        }
+
+        mutating func remove(_ lane: String) {
+            count -= 1
+            let left = counts[lane, default: 1] - 1
+            counts[lane] = left > 0 ? left : nil
+        }
     }
     private let state = Monitor(State())
     private let limits: Limits
-    /// Only the courier's thread uses it, except for waking that thread, which curl allows from
-    /// any.
+    /// Used only by the courier's thread, except to wake that thread, which curl allows from any.
     nonisolated(unsafe) private let pool: UnsafeMutableRawPointer
 
-    /// With `rules` it reaches only the addresses that they allow, and trusts the CA file besides the system's
-    /// certificates.
+    /// With `rules`, it reaches only addresses that they allow. It trusts the CA file in addition
+    /// to the system's certificates.
     package init(
         _ limits: Limits = Limits(), caFile: String? = nil, rules: AddressRules? = nil
     ) throws(OutboundError) {
@@ -61,7 +76,7 @@ package final class Courier: Sendable {
         }
     }
 
-    /// Responds exactly once, on the courier's own thread: long work must move to another thread.
+    /// Responds exactly once, on the courier's own thread. Move long work to another thread.
     package func send(
         _ request: OutboundRequest, respond: @escaping @Sendable (Answer) -> Void
     ) {
@@ -70,7 +85,10 @@ package final class Courier: Sendable {
         let refusal = state.change(wake: .none) { state -> OutboundError? in
             if state.isClosing { return .cancelled }
             if state.count >= limits.requests { return .overloaded(limit: limits.requests) }
-            state.count += 1
+            if state.counts[request.lane, default: 0] >= limits.ofLane {
+                return .overloaded(limit: limits.ofLane)
+            }
+            state.add(request.lane)
             state.waiting.append(parcel)
             if !state.isWoken { curl_multi_wakeup(pool) }
             state.isWoken = true
@@ -86,7 +104,7 @@ package final class Courier: Sendable {
         return try answer.wait { $0 }.get()
     }
 
-    /// Abandons everything under way or waiting, and returns when every sender has an answer.
+    /// Abandons everything under way or waiting. Returns once every sender has an answer.
     package func close() {
         state.change { state in
             state.isClosing = true
@@ -116,7 +134,7 @@ package final class Courier: Sendable {
         }
     }
 
-    /// The waiting parcels with a place in their lane. Parcels that waited too long are answered.
+    /// The waiting parcels that get a place in their lane. Parcels that waited too long are answered.
     private func admit() -> [Parcel] {
         let now = monotonicMilliseconds()
         let (admitted, overdue) = state.change(wake: .none) { state in
@@ -128,7 +146,7 @@ package final class Courier: Sendable {
                 let lane = parcel.request.lane
                 if parcel.deadline <= now {
                     overdue.append(parcel)
-                    state.count -= 1
+                    state.remove(lane)
                 } else if state.underWay[lane, default: 0]
                     < parcel.request.places ?? limits.perLane
                 {
@@ -164,7 +182,7 @@ package final class Courier: Sendable {
         if ended.isEmpty { return }
         state.change(wake: .none) { state in
             for one in ended {
-                state.count -= 1
+                state.remove(one.lane)
                 let left = state.underWay[one.lane, default: 1] - 1
                 state.underWay[one.lane] = left > 0 ? left : nil
             }
@@ -192,7 +210,7 @@ private struct Round {
     private let pool: UnsafeMutableRawPointer
     private let trust: Trust
     private var exchanges: [UnsafeMutableRawPointer: Exchange] = [:]
-    /// When a server last let a request time out, by its address.
+    /// When a server last timed out, by its origin.
     private var silences: [Substring: Int64] = [:]
 
     init(pool: UnsafeMutableRawPointer, trust: Trust) {
@@ -214,7 +232,8 @@ private struct Round {
             curl_easy_cleanup(handle)
             throw error
         }
-        // The time is kept here: curl would reuse the connection of an abandoned request.
+        // The time limit is enforced here, because curl would reuse the connection of an abandoned
+        // request.
         http_set_number(handle, CURLOPT_TIMEOUT_MS, 0)
         if hasSilence(request.origin) { http_set_number(handle, CURLOPT_FRESH_CONNECT, 1) }
         guard curl_multi_add_handle(pool, handle) == CURLM_OK else {
@@ -227,8 +246,8 @@ private struct Round {
             respond: respond)
     }
 
-    /// Whether requests are under way that may hold a connection on which the server fell silent. It
-    /// closes with the last of them, and must get no new ones until then.
+    /// Whether requests under way may hold a connection on which the server fell silent. It closes
+    /// with the last of them and gets no new requests until then.
     private mutating func hasSilence(_ origin: Substring) -> Bool {
         guard let last = silences[origin] else { return false }
         let isHeld = exchanges.values.contains {
@@ -243,7 +262,7 @@ private struct Round {
         curl_multi_perform(pool, &running)
     }
 
-    /// Waits until something happens, another thread wakes this one, or the time is up.
+    /// Waits for network activity, for another thread's wake-up, or until the time is up.
     func poll(milliseconds: Int32) {
         curl_multi_poll(pool, nil, 0, exchanges.isEmpty ? 60_000 : milliseconds, nil)
     }
@@ -258,7 +277,7 @@ private struct Round {
         return ended
     }
 
-    /// The exchanges whose server did not begin, or end, its answer in time.
+    /// Exchanges whose server did not start or finish its answer in time.
     mutating func takeOverdue(at now: Int64) -> [Ended] {
         let overdue = exchanges.filter { _, exchange in
             exchange.deadline <= now
@@ -275,7 +294,7 @@ private struct Round {
         }
     }
 
-    /// All of them, as cancelled.
+    /// All exchanges, as cancelled.
     mutating func takeAll() -> [Ended] {
         Array(exchanges.keys).compactMap { end($0) { _ in .failure(.cancelled) } }
     }

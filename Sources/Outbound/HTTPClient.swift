@@ -1,15 +1,15 @@
 import CCurl
 
-/// Sends requests one after another, and keeps the connection open between them.
+/// Sends requests one after another over a connection that it keeps open.
 ///
 /// Certificates are always verified, redirects never followed, and proxies never used.
 package struct HTTPClient: ~Copyable {
     private let handle: OpaquePointer
     private let trust: Trust
 
-    /// `caFile` has PEM certificates to trust instead of the system's; `unixSocket` is where to
-    /// connect, instead of the URL's host. `acceptsAnyName` is for a `caFile` with the server's own
-    /// certificate: it identifies the server, so its names do not matter.
+    /// `caFile` has PEM certificates to trust instead of the system's. `unixSocket` replaces the
+    /// URL's host as the place to connect to. `acceptsAnyName` is for a `caFile` with the server's
+    /// own certificate: it identifies the server, so names do not matter.
     package init(
         caFile: String? = nil, unixSocket: String? = nil, acceptsAnyName: Bool = false
     ) throws(OutboundError) {
@@ -27,7 +27,7 @@ package struct HTTPClient: ~Copyable {
     /// Waits for the whole answer. One call at a time.
     package mutating func send(_ request: OutboundRequest) throws(OutboundError) -> OutboundResponse
     {
-        // Forgets the last request's options and keeps its connection.
+        // Clears the last request's options and keeps its connection.
         curl_easy_reset(curl)
         let transfer = try Transfer(request, on: curl, trust)
         let code = curl_easy_perform(curl)

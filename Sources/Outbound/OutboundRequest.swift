@@ -1,7 +1,7 @@
 /// A request to another server.
 package struct OutboundRequest: Sendable {
     package var method: String
-    /// `http` or `https`; sent unchanged, including dots and percent signs in the path.
+    /// `http` or `https`. Sent unchanged, including dots and percent signs in the path.
     package var url: String
     package var headers: [(String, String)]
     package var body: [UInt8]
@@ -9,14 +9,16 @@ package struct OutboundRequest: Sendable {
     package var timeoutMilliseconds = 10_000
     /// For making the connection.
     package var connectMilliseconds = 5000
-    /// For the answer's first byte, if a courier sends the request.
+    /// For the answer's first byte. Applies to requests sent by a courier.
     package var firstByteMilliseconds = 10_000
-    /// Requests of one lane share a courier's places for it.
+    /// Requests in one lane share a few of the courier's places.
     package var lane = ""
-    /// How many places that lane has, where it is not the courier's usual number.
+    /// How many places the lane has, if not the courier's usual number.
     package var places: Int?
-    /// The largest reply body that is read.
+    /// The longest reply body to read.
     package var replyLimit = 16 << 20
+    /// Whether a longer reply body is cut there. Otherwise it is an error.
+    package var cutsReply = false
 
     package init(
         _ method: String = "GET", _ url: String, headers: [(String, String)] = [],
@@ -28,7 +30,7 @@ package struct OutboundRequest: Sendable {
         self.body = body
     }
 
-    /// Scheme, host and port: requests with the same one may share a connection.
+    /// Scheme, host and port. Requests to the same origin may share a connection.
     var origin: Substring {
         let path = url.split(separator: "/", maxSplits: 3, omittingEmptySubsequences: false)
             .prefix(3)
@@ -41,13 +43,13 @@ package struct OutboundRequest: Sendable {
         return texts.allSatisfy { text in text.utf8.allSatisfy { $0 >= 0x20 && $0 != 0x7F } }
     }
 
-    /// The header lines for curl, including those that stop it from adding its own.
+    /// Header lines for curl, including lines that keep it from adding its own.
     var headerLines: [String] {
         var lines = ["Expect:"]
         if !headers.contains(where: { $0.0.lowercased() == "content-type" }) {
             lines.append("Content-Type:")
         }
-        // With a colon, curl would leave out a deliberately empty header.
+        // With a colon, curl would omit a header that is empty on purpose.
         return lines + headers.map { $0.1.isEmpty ? "\($0.0);" : "\($0.0): \($0.1)" }
     }
 }
@@ -58,7 +60,7 @@ package struct OutboundResponse: Sendable {
     package var headers: [(String, String)]
     package var body: [UInt8]
 
-    /// The header's value, by its name in any case; the first one of several.
+    /// The header's first value. Case does not matter in the name.
     package func header(_ name: String) -> String? {
         headers.first { $0.0.lowercased() == name.lowercased() }?.1
     }
@@ -72,7 +74,7 @@ package enum OutboundError: Error, Equatable, CustomStringConvertible {
     case timedOut(milliseconds: Int)
     case replyTooLarge(limit: Int)
     case brokenOff(detail: String)
-    /// Nothing was sent: requests of this kind may not reach the address.
+    /// Nothing was sent, because requests of this kind may not reach the address.
     case forbidden(address: String)
     /// The sender is shutting down.
     case cancelled
@@ -92,7 +94,7 @@ package enum OutboundError: Error, Equatable, CustomStringConvertible {
             "the answer is larger than \(limit) bytes; ask for less at once"
         case .brokenOff(let detail):
             "the exchange broke off: \(detail); try again"
-        // Without the address, which may be of a network that its reader does not know.
+        // Omits the address, which may belong to a network that the reader does not know.
         case .forbidden:
             "the name leads to no address of the internet; the operator can open it with --webhook-allow"
         case .cancelled: "the request was given up because Deed is stopping; send it again"

@@ -9,13 +9,13 @@ struct Trust: Sendable {
     var unixSocket: String?
     /// For a `caFile` with the server's own certificate.
     var acceptsAnyName = false
-    /// Certificates to trust besides the system's, which lie in a folder.
+    /// Whether `caFile` adds to the system's certificates, which are in a folder.
     var addsToSystem = false
-    /// Which addresses may be connected to; `nil`: all.
+    /// Which addresses may be connected to; `nil` for all.
     var rules: AddressRules?
 }
 
-/// One exchange on a curl handle: the request, and the answer so far. It lives at least as long as curl
+/// One exchange on a curl handle: the request and the answer so far. It must live as long as curl
 /// works on it.
 final class Transfer {
     private static let headLimit = 64 << 10
@@ -29,6 +29,7 @@ final class Transfer {
     private var headBytes = 0
     private var content: [UInt8] = []
     private var isTooLarge = false
+    private var isCut = false
     private let rules: AddressRules?
     private var refused: NetworkAddress?
     /// Whether any part of the answer has come.
@@ -68,10 +69,10 @@ final class Transfer {
             (CURLOPT_HTTP_VERSION, Int(CURL_HTTP_VERSION_2TLS)),
             (CURLOPT_TIMEOUT_MS, request.timeoutMilliseconds),
             (CURLOPT_CONNECTTIMEOUT_MS, request.connectMilliseconds),
-            // A slow name server delays only its own request: nothing waits for its thread.
+            // A slow name server delays only its own request, because nothing waits for its thread.
             (CURLOPT_QUICK_EXIT, 1),
         ]
-        // An empty name means no proxy, even if environment variables name one.
+        // An empty name means no proxy, even if environment variables set one.
         var texts: [(CURLoption, String)] = [
             (CURLOPT_PROXY, ""), (CURLOPT_PROTOCOLS_STR, "http,https"), (CURLOPT_URL, request.url),
         ]
@@ -110,7 +111,8 @@ final class Transfer {
     fileprivate func mayConnect(to address: UnsafePointer<curl_sockaddr>) -> Bool {
         guard let rules else { return true }
         guard let address = NetworkAddress(at: address) else { return false }
-        // Plain requests stay within what the operator opened, whatever the name has become meanwhile.
+        // Plain HTTP may reach only addresses that the operator opened, whatever the name resolves
+        // to now.
         let isPlain = request.url.lowercased().hasPrefix("http://")
         if isPlain ? rules.isOpened(address) : rules.allow(address) { return true }
         refused = address
@@ -121,7 +123,7 @@ final class Transfer {
     func result(_ code: CURLcode) -> Result<OutboundResponse, OutboundError> {
         // The handle may outlive this object.
         http_set_pointer(curl, CURLOPT_ERRORBUFFER, nil)
-        guard code == CURLE_OK else { return .failure(error(code)) }
+        guard code == CURLE_OK || isCut else { return .failure(error(code)) }
         var status = 0
         http_get_status(curl, &status)
         return .success(OutboundResponse(status: status, headers: headers, body: content))
@@ -163,10 +165,13 @@ final class Transfer {
     }
 
     fileprivate func take(_ bytes: UnsafeRawBufferPointer) -> Bool {
-        isTooLarge = content.count + bytes.count > request.replyLimit
+        let isLonger = content.count + bytes.count > request.replyLimit
+        isCut = isLonger && request.cutsReply
+        isTooLarge = isLonger && !isCut
         if isTooLarge { return false }
-        content.append(contentsOf: bytes)
-        return true
+        content.append(contentsOf: bytes.prefix(request.replyLimit - content.count))
+        // Ends the exchange, and with it the connection.
+        return !isCut
     }
 }
 

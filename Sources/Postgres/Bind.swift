@@ -22,8 +22,8 @@ struct EncodedBinds {
     init(_ binds: [Bind]) {
         var ranges: [Range<Int>?] = []
         ranges.reserveCapacity(binds.count)
-        // One more, so that an empty value at the end has an address too; without one it would mean
-        // NULL.
+        // One more byte gives an empty value at the end an address, too. Without an address it
+        // would mean NULL.
         let room = binds.reduce(1) { $0 + $1.room }
         bytes = [UInt8](unsafeUninitializedCapacity: room) { memory, count in
             var writer = BindWriter(UnsafeMutableRawBufferPointer(memory))
@@ -59,8 +59,8 @@ extension Bind {
     private static let header = 20
 }
 
-/// Lays out values in memory that has room for them; growing an array at each step takes longer than
-/// the writing.
+/// Lays out values in memory that has room for them. Growing an array at each step takes longer
+/// than writing.
 private struct BindWriter {
     private let memory: UnsafeMutableRawBufferPointer
     private(set) var count = 0
@@ -86,7 +86,7 @@ private struct BindWriter {
         case .bytea(let value): writeValue(value) { $0.write($1) }
         case .bool(let flag): writeValue(flag) { $0.write($1) }
         case .texts(let texts): writeArray(texts, of: .text) { $0.write($1) }
-        // Lazily: an array of optionals would be made by casting one element after the other.
+        // Lazily, since making an array of optionals would cast each element.
         case .int8s(let numbers):
             writeArray(numbers.lazy.map(Optional.some), of: .int8) { $0.write($1) }
         case .optionalInt8s(let numbers): writeArray(numbers, of: .int8) { $0.write($1) }

@@ -7,15 +7,15 @@ package struct Connection: ~Copyable {
     private let owner: Handle
     private let schema: String
     private var prepared: Set<String> = []
-    /// The longest silence of the server; it may hang without closing the connection.
+    /// How long the server may stay silent. It can hang without closing the connection.
     private let silenceLimit: Int64?
     private let planLifetime: Int64
     private let pulse: Pulse?
-    /// How often connections had been given up when this one was begun.
+    /// The pulse's count of losses when this connection began.
     private var losses: Int
     /// How long each wait lasts before the pulse is checked.
     private static let pulsePause: Int64 = 100
-    /// When plans are next forgotten, on the monotonic clock.
+    /// When to discard plans next, on the monotonic clock.
     private var nextPlanning: Int64
 
     private static let forgetPlans = Statement("discard plans")
@@ -45,10 +45,10 @@ package struct Connection: ~Copyable {
     /// Whether the connection is known to be broken.
     package var isBroken: Bool { PQstatus(pointer) != CONNECTION_OK }
 
-    /// Whether it was given up with the others: its server may no longer be the one to use.
+    /// Whether it was given up with the others, because its server may no longer be the one to use.
     package var isGivenUp: Bool { pulse.map { $0.count != losses } ?? false }
 
-    /// Gives up all other current connections. If this one was given up, it stays so.
+    /// Gives up all other current connections. A connection that was given up stays given up.
     package mutating func outliveOthers() {
         guard let pulse else { return }
         let count = pulse.loseOthers()
@@ -58,7 +58,7 @@ package struct Connection: ~Copyable {
     /// Whether no transaction is open.
     package var isIdle: Bool { PQtransactionStatus(pointer) == PQTRANS_IDLE }
 
-    /// The server's address, for people.
+    /// The server's address, as text for people.
     package var address: String {
         func text(_ pointer: UnsafeMutablePointer<CChar>?) -> String {
             pointer.map { String(cString: $0) } ?? ""
@@ -93,7 +93,7 @@ package struct Connection: ~Copyable {
             firstError = firstError ?? error
         }
         let error = try receiveSync() ?? firstError
-        // Answers from a server that is no longer the one to use do not count.
+        // Ignore answers from a server that is no longer the one to use.
         try requirePulse()
         if let error { throw error }
     }
@@ -257,5 +257,5 @@ struct Handle: ~Copyable {
     }
 }
 
-/// Notices are for a person at a terminal; important ones come as errors.
+/// Ignores notices, which are for a person at a terminal. Important ones come as errors.
 private func ignoreNotice(_: UnsafeMutableRawPointer?, _: UnsafePointer<CChar>?) {}

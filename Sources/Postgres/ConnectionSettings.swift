@@ -1,29 +1,28 @@
-/// Where the database is and how a session there begins.
+/// Where the database is, and how a session begins.
 package struct ConnectionSettings: Sendable {
     /// For libpq: a `postgresql://` URL or `keyword=value` pairs.
     package var url: String
     /// The schema of the tables that statements name.
     package var schema = "deed"
-    /// The role whose rights the session has; `nil` keeps the login's.
+    /// The role whose rights the session gets; `nil` keeps the login's.
     package var role: String?
     /// Shown in PostgreSQL's list of sessions.
     package var applicationName: String
     /// The time limit of one statement; 0 means none.
     package var statementTimeoutMilliseconds: Int
-    /// How long a silent session may hold its locks; 0 means without limit. A working process says
+    /// How long a silent session may hold its locks; 0 for no limit. A working process sends
     /// something within milliseconds.
     package var silentLockMilliseconds = 1000
     /// How long beyond a statement's limit the server may stay silent.
     var silenceMarginMilliseconds = 1000
     var connectTimeoutSeconds = 5
-    /// Reports that the server has fallen silent, if something does.
+    /// Reports that the server has fallen silent, if anything watches for it.
     package var pulse: Pulse?
-    /// How long a statement may wait for a lock; 0 means no separate limit.
+    /// How long a statement may wait for a lock; 0 for no separate limit.
     package var lockTimeoutMilliseconds = 0
-    /// Whether a server is accepted that refuses writes.
+    /// Whether to accept a server that refuses writes.
     var isAnyServerTaken = false
-    /// A plan is made for the tables' present sizes. It may be used for this long after they have
-    /// changed.
+    /// A plan suits the tables' sizes at the time it was made. It may be used for this long.
     package var planLifetimeMilliseconds: Int64 = 10_000
 
     package init(
@@ -36,10 +35,10 @@ package struct ConnectionSettings: Sendable {
         self.statementTimeoutMilliseconds = statementTimeoutMilliseconds
     }
 
-    /// Whether there are several addresses, so that the server that was promoted last is used.
+    /// Whether there are several addresses. The server promoted last is then used.
     package var namesSeveralServers: Bool { Addresses(self) != nil }
 
-    /// For questions that PostgreSQL answers immediately if at all.
+    /// For queries that PostgreSQL answers immediately or not at all.
     package var forLooking: ConnectionSettings {
         var settings = self
         settings.statementTimeoutMilliseconds = 800
@@ -48,14 +47,14 @@ package struct ConnectionSettings: Sendable {
         return settings
     }
 
-    /// A working server ends a statement in time; one that stays silent longer hangs.
+    /// A working server ends a statement in time. One that stays silent longer hangs.
     var silenceLimitMilliseconds: Int64? {
         if statementTimeoutMilliseconds == 0 { return nil }
         return Int64(statementTimeoutMilliseconds + silenceMarginMilliseconds)
     }
 
-    /// The URL overrides everything but the encoding, on which the reader relies. Of several servers, a
-    /// writable one is chosen: a standby may lag behind acknowledged commits.
+    /// The URL overrides everything but the encoding, which reading depends on. Among several
+    /// servers, a writable one is chosen: a standby may lag behind acknowledged commits.
     var parameters: [(name: String, value: String)] {
         [
             ("connect_timeout", String(connectTimeoutSeconds)), ("keepalives_idle", "15"),
@@ -72,16 +71,16 @@ package struct ConnectionSettings: Sendable {
         var settings = [
             ("search_path", "pg_catalog"),
             // Every statement of the service finds its rows by an index. A plan made for a small
-            // table must not go on reading the whole table when it has grown.
+            // table must not keep reading the whole table after it has grown.
             ("enable_seqscan", "off"),
             // Statements are small, and compiling one takes far longer than running it. Without this,
             // a statement without an index looks so expensive that it is compiled each time.
             ("jit", "off"),
-            // For a call with few rows, PostgreSQL would plan again, which takes several times as long
-            // as running the existing plan.
+            // For a call with few rows, PostgreSQL would plan again, which takes several times as
+            // long as running the existing plan.
             ("plan_cache_mode", "force_generic_plan"),
             ("statement_timeout", String(timeout)),
-            // A process that was suspended during a commit must not hold its locks forever.
+            // A process suspended during a commit must not hold its locks forever.
             (
                 "idle_in_transaction_session_timeout",
                 String(timeout == 0 ? 0 : silentLockMilliseconds)
@@ -95,27 +94,27 @@ package struct ConnectionSettings: Sendable {
             + settings.map { ConnectionSettings.set(.text($0), .text($1)) }
     }
 
-    /// An answer is sent after the commit, so a commit must not return before it is safe.
+    /// Answers are sent after the commit, so a commit must not return before it is durable.
     private static let durable = Statement(
         """
         select set_config('synchronous_commit', 'on', false)
         where current_setting('synchronous_commit') = 'off'
         """)
     private static let set = Statement("select set_config($1, $2, false)")
-    /// For a transaction that a live process may continue only slowly.
+    /// For a transaction that a live process may continue slowly.
     package static let slowTransaction = Statement(
         """
         select set_config(
             'idle_in_transaction_session_timeout', current_setting('statement_timeout'), true)
         """)
-    /// For a transaction that can continue with other rows if some are locked.
+    /// For a transaction that can skip locked rows and continue with others.
     package static let impatientTransaction = Statement(
         "select set_config('lock_timeout', $1, true)")
     /// For a transaction whose statements have this time limit, in milliseconds.
     package static let quickTransaction = Statement(
         "select set_config('statement_timeout', $1, true)")
-    /// For a transaction that does not wait for the disk: a server crash may lose it, but only together with
-    /// every later commit.
+    /// For a transaction that does not wait for the disk. A server crash may lose it, but only
+    /// together with every later commit.
     package static let losableTransaction = Statement(
         "select set_config('synchronous_commit', 'off', true)")
 }

@@ -1,14 +1,14 @@
 import Threading
 
-/// Runs on a new connection before it is used: earlier knowledge of the server may be about another one,
-/// or about another state of it. An error ends the connection.
+/// Runs on a new connection before it is used, because what was known may be about another server
+/// or an older state. An error ends the connection.
 package typealias Greeting =
     @Sendable (_ connection: inout Connection, _ isFirst: Bool) throws(PostgresError) -> Void
 
-/// A connection that is made when it is needed and made again after it broke.
+/// A connection made on first use, and made again after it breaks.
 ///
-/// While the server is unreachable, attempts are spaced out (50 ms, doubling up to 1 s), and calls
-/// in between fail immediately, so that callers do not each wait for a connect timeout.
+/// While the server is unreachable, attempts are spaced out (50 ms, doubling up to 1 s). Calls in
+/// between fail immediately instead of each waiting for a connect timeout.
 package struct Link: ~Copyable {
     private static let shortestPause: Int64 = 50
     private static let longestPause: Int64 = 1000
@@ -19,7 +19,7 @@ package struct Link: ~Copyable {
     private var wasConnected = false
     private var pause = Link.shortestPause
     private var nextAttempt: Int64 = 0
-    /// How often connections had been given up by the last failed attempt.
+    /// The pulse's count of losses at the last failed attempt.
     private var lossesByThen = 0
     /// The error of the last attempt.
     private var refusal = PostgresError(.connection, serverMessage: "waiting to connect again")
@@ -37,11 +37,11 @@ package struct Link: ~Copyable {
         }
     }
 
-    /// The next call gets a new connection.
+    /// Closes the connection. The next call gets a new one.
     package mutating func leave() { connection = nil }
 
-    /// Runs `body` with a live connection, which is dropped when it breaks or `body` leaves a
-    /// transaction open by throwing.
+    /// Runs `body` with a live connection. Drops it if it breaks or if `body` throws and leaves a
+    /// transaction open.
     package mutating func use<Result: ~Copyable>(
         _ body: (inout Connection) throws(PostgresError) -> Result
     ) throws(PostgresError) -> Result {
@@ -51,7 +51,7 @@ package struct Link: ~Copyable {
             connection = consume current
             return result
         } catch {
-            // A server that no longer accepts writes is not the one that was connected to.
+            // A server that stopped accepting writes is not the one that was connected to.
             let isReadOnly = error.sqlState == "25006"
             if error.kind == .statement, !isReadOnly, current.isIdle {
                 connection = consume current
@@ -65,7 +65,7 @@ package struct Link: ~Copyable {
             return connection
         }
         let losses = settings.pulse?.count ?? 0
-        // If connections were given up since, there may be another server to use.
+        // If connections were given up since, there may be another server to try.
         if monotonicMilliseconds() < nextAttempt, losses == lossesByThen { throw refusal }
         do throws(PostgresError) {
             var connection = try Connection.open(settings)

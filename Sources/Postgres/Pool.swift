@@ -7,7 +7,7 @@ package final class Pool: Sendable {
     private let free: Monitor<[Int]>
     private let waitMilliseconds: Int64
 
-    /// `greet` is called as by a link.
+    /// `greet` works as it does for a link.
     package init(
         _ settings: ConnectionSettings, size: Int, waitMilliseconds: Int64 = 2000,
         greet: @escaping Greeting = { _, _ in }
@@ -21,7 +21,7 @@ package final class Pool: Sendable {
     /// How many links are borrowed now.
     package var inUse: Int { size - free.change(wake: .none) { $0.count } }
 
-    /// Runs `body` with a connection from the pool, after waiting for one if all are borrowed.
+    /// Runs `body` with a connection, and waits for one if all are borrowed.
     package func use<Result>(
         _ body: (inout Connection) throws(PostgresError) -> Result
     ) throws(PostgresError) -> Result {

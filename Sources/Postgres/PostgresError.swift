@@ -1,11 +1,11 @@
 /// Why PostgreSQL did not carry out a request.
 ///
-/// The description never repeats values: the server's own words, which may, are kept apart.
+/// The description never contains values. The server's own message may, so it is kept apart.
 package struct PostgresError: Error, Sendable, CustomStringConvertible {
     package enum Kind: Hashable, Sendable {
-        /// There is no connection, or it broke: work under way may or may not have been done.
+        /// There is no connection, or it broke. Work under way may or may not have been done.
         case connection
-        /// The server answers, but is not the one to use.
+        /// The server answers but is not the one to use.
         case unwanted
         /// The server refused a statement.
         case statement
@@ -17,15 +17,19 @@ package struct PostgresError: Error, Sendable, CustomStringConvertible {
     package let kind: Kind
     /// PostgreSQL's five-character code for the reason, if it gave one.
     package let sqlState: String?
+    /// The table that the error is about, if the server names one.
+    package let relation: String?
     /// The violated constraint, if any.
     package let constraint: String?
     package let serverMessage: String
 
     package init(
-        _ kind: Kind, sqlState: String? = nil, constraint: String? = nil, serverMessage: String
+        _ kind: Kind, sqlState: String? = nil, relation: String? = nil, constraint: String? = nil,
+        serverMessage: String
     ) {
         self.kind = kind
         self.sqlState = sqlState
+        self.relation = relation
         self.constraint = constraint
         self.serverMessage = serverMessage
     }
@@ -35,8 +39,8 @@ package struct PostgresError: Error, Sendable, CustomStringConvertible {
     /// Whether the server was silent for too long.
     package var isSilence: Bool { kind == .connection && serverMessage == PostgresError.silence }
 
-    /// Whether the chosen server has answered. When it refuses a session, libpq has only the message text,
-    /// whose severity is not translated.
+    /// Whether the server answered at all. When it refuses a session, libpq offers only the message
+    /// text, whose severity is not translated.
     package var isAnswer: Bool {
         switch kind {
         case .statement, .unexpected: true
@@ -48,6 +52,12 @@ package struct PostgresError: Error, Sendable, CustomStringConvertible {
     /// Whether the server's disk is full.
     package var isLackOfRoom: Bool { sqlState == "53100" }
 
+    /// Whether the server's message is about a missing or closed object of the schema, and so
+    /// contains no value.
+    private var namesAnObject: Bool {
+        ["42501", "42P01", "42703", "42883"].contains(sqlState) && !serverMessage.isEmpty
+    }
+
     package var description: String {
         switch kind {
         case .connection:
@@ -58,7 +68,9 @@ package struct PostgresError: Error, Sendable, CustomStringConvertible {
         case .statement:
             "PostgreSQL refused a statement"
                 + (sqlState.map { " with SQLSTATE \($0)" } ?? "")
-                + (constraint.map { " for the constraint \($0)" } ?? "") + "."
+                + (constraint.map { " for the constraint \($0)" } ?? "")
+                + (relation.map { " in the table \($0)" } ?? "")
+                + (namesAnObject ? ": \(serverMessage)" : "") + "."
         case .unexpected:
             "PostgreSQL gave an answer of an unexpected shape; check that the schema is Deed's own."
         }

@@ -1,6 +1,6 @@
 internal import CPostgres
 
-/// The rows of one call; owns libpq's memory for them.
+/// The rows of one call. Owns libpq's memory for them.
 package struct Rows: ~Copyable {
     private let result: OpaquePointer
 
@@ -26,12 +26,13 @@ package struct Rows: ~Copyable {
         let sqlState = field(Int32(UInt8(ascii: "C")))
         return PostgresError(
             sqlState.map(Rows.endsConnection) ?? true ? .connection : .statement,
-            sqlState: sqlState, constraint: field(Int32(UInt8(ascii: "n"))),
+            sqlState: sqlState, relation: field(Int32(UInt8(ascii: "t"))),
+            constraint: field(Int32(UInt8(ascii: "n"))),
             serverMessage: field(Int32(UInt8(ascii: "M"))) ?? "")
     }
 
-    /// Class 08 is a broken connection; class 57P, 25P03 and 25P04 end a session that was idle too
-    /// long or whose server is stopping or starting.
+    /// Class 08 is a broken connection. Class 57P, 25P03 and 25P04 end a session that was idle too
+    /// long, or whose server is stopping or starting.
     private static func endsConnection(_ sqlState: String) -> Bool {
         sqlState.hasPrefix("08") || sqlState.hasPrefix("57P")
             || ["25P03", "25P04"].contains(sqlState)

@@ -1,8 +1,8 @@
-/// The text of one statement. It comes from a file of the binary and never from values, which are
+/// The text of one statement. It is embedded in the binary and never built from values, which are
 /// sent separately as binds.
 package struct Statement: Sendable {
-    /// The name under which a connection prepares it once. It derives from the text, so that no two share
-    /// one.
+    /// The name under which a connection prepares it once. It derives from the text, which makes it
+    /// unique.
     package let name: String
     private let template: String
 
@@ -21,7 +21,7 @@ package struct Statement: Sendable {
         name = "s" + String(digest, radix: 16)
     }
 
-    /// The same with the program's words in the places that the file leaves for them.
+    /// Fills placeholders in the text with words from the program.
     package func filled(_ words: [String: String]) -> Statement {
         Statement(
             template: words.reduce(template) { text, word in

@@ -20,7 +20,7 @@ package final class PracticeServer: Sendable {
     {
         let routes = Routes(
             api: ServerAPI(store, now: now), receipts: try VerifyReceipt(store),
-            control: ControlAPI(store: store))
+            control: ControlAPI(store: store), play: PlayAPI(store, now: now))
         var settings = ServerSettings()
         settings.listen = "127.0.0.1:0"
         settings.workers = 8
@@ -56,6 +56,8 @@ private struct Routes: Sendable {
     let api: ServerAPI
     let receipts: VerifyReceipt
     let control: ControlAPI
+    /// `nil` if the store sells nothing in Google Play.
+    let play: PlayAPI?
 
     func answer(_ request: borrowing Request) -> Answer {
         let call = Call(request)
@@ -73,8 +75,21 @@ private struct Routes: Sendable {
             return troubled(Response(json: ["status": 21_005])) {
                 receipts.answer(call, isProduction: true)
             }
+        case "androidpublisher"?: return google { $0.answer(call) }
+        case "token"? where call.parts.count == 1 && call.method == "POST":
+            return google { $0.tokens.give(call) }
+        case "oauth2"? where call.parts == ["oauth2", "v3", "certs"]:
+            guard let play else { return .now(Response(status: 404)) }
+            return .now(Response(json: play.tokens.account.pushKeys))
         default: return .now(Response(status: 404))
         }
+    }
+
+    private func google(_ answer: @escaping @Sendable (PlayAPI) -> Response) -> Answer {
+        guard let play else { return .now(Response(status: 404)) }
+        return troubled(
+            PlayError.broken.response, limited: { _ in PlayError.exhausted.response }
+        ) { answer(play) }
     }
 
     /// The answer to a web page, whose browser sends its origin or the name of another host.
@@ -93,6 +108,9 @@ private struct Routes: Sendable {
     /// Answers, or causes the configured trouble instead.
     private func troubled(
         _ broken: Response,
+        limited: @escaping @Sendable (Instant) -> Response = {
+            APIError(4_290_000, retryAt: $0).response
+        },
         spoil: @escaping @Sendable (Response, UInt64) -> Response = { answer, _ in answer },
         _ answer: @escaping @Sendable () -> Response
     ) -> Answer {
@@ -101,7 +119,7 @@ private struct Routes: Sendable {
         return .eventually { reply in
             switch stroke {
             case .internalError?: reply(broken)
-            case .limit?: reply(APIError(4_290_000, retryAt: retryAt).response)
+            case .limit?: reply(limited(retryAt))
             case .wrongSignature(let which)?: reply(spoil(answer(), which))
             case nil: reply(answer())
             }

@@ -27,6 +27,8 @@ package struct PracticePort: Sendable {
 /// A running practice store: one world, changed by one request at a time, kept in a folder.
 package final class PracticeStore: Sendable {
     package let authority: Authority
+    /// Google's keys; `nil` if the store sells nothing in Google Play.
+    package let account: ServiceAccount?
     private let folder: DataFolder?
     private let port: PracticePort
     private let state: Monitor<PracticeWorld>
@@ -47,9 +49,11 @@ package final class PracticeStore: Sendable {
 
     /// `folder` keeps the store from one start to the next; without it, nothing is saved.
     package init(
-        _ world: PracticeWorld, authority: Authority, folder: DataFolder? = nil, port: PracticePort
+        _ world: PracticeWorld, authority: Authority, account: ServiceAccount? = nil,
+        folder: DataFolder? = nil, port: PracticePort
     ) {
         self.authority = authority
+        self.account = account
         self.folder = folder
         self.port = port
         state = Monitor(world)
@@ -135,6 +139,16 @@ package final class PracticeStore: Sendable {
             try saveInTime()
             return result
         }
+    }
+
+    /// A step in Google Play.
+    package func performInPlay(_ step: Step) throws(PracticeError) -> PlayHandOver {
+        let (outcome, told) = try change { world throws(PracticeError) in
+            let before = world.play.messages.count
+            let outcome = try world.perform(step)
+            return (outcome, world.play.messages.dropFirst(before))
+        }
+        return read { PlayHandOver(outcome, in: $0, told: Array(told)) }
     }
 
     package func perform(_ step: Step) throws(PracticeError) -> HandOver {

@@ -29,8 +29,12 @@ func handover(_ answer: JSON, _ told: [String] = [], for service: String?) -> St
     var lines: [String] = []
     let customer = answer["customer"]?.string ?? ""
     if let note = answer["note"]?.string { lines.append(note) }
+    let google = answer["google"]?.array ?? []
     if let transaction = answer["transaction"]?.string {
-        lines.append("transaction \(transaction)")
+        lines.append((google.isEmpty ? "transaction " : "purchase token ") + transaction)
+    }
+    for message in answer["messages"]?.array ?? [] {
+        if let type = message["type"]?.string { lines.append("the store would tell: \(type)") }
     }
     lines += told
     let many = answer["signed_transactions"]?.array

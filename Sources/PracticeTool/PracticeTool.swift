@@ -5,7 +5,8 @@ import Practice
 enum PracticeTool {
     static let program = Program(
         name: "deed-practice",
-        purpose: "deed-practice is a fake App Store on this machine, to build against.",
+        purpose:
+            "deed-practice is a fake App Store and Google Play on this machine, to build against.",
         notes: """
             A step prints what a client app would hand to its back end. See docs/practice-store.md.
 
@@ -16,8 +17,8 @@ enum PracticeTool {
 }
 
 extension Option {
-    static let store = setting(
-        "store", "URL", "where the store runs", fallback: "http://127.0.0.1:9090")
+    static let url = setting(
+        "url", "URL", "where the store runs", fallback: "http://127.0.0.1:9090", formerly: "store")
     static let customer = value("customer", "NAME", "the customer")
     static let dataDir = value(
         "data-dir", "FOLDER", "where the store keeps its state, its keys and shop.json",

@@ -38,7 +38,11 @@ let serveCommand = CommandSpec(
         if let service {
             port.follow = { instant throws(PracticeError) in try follow(instant, with: service) }
         }
-        let store = PracticeStore(world, authority: authority, folder: folder, port: port)
+        let account = try world.shop.google.map { _ throws(PracticeError) in
+            try ServiceAccount(in: folder)
+        }
+        let store = PracticeStore(
+            world, authority: authority, account: account, folder: folder, port: port)
         let server = try PracticeServer(
             store, listen: invocation["listen"] ?? "", now: machineClock)
         // A folder whose clock is earlier moves forward to it; one that is ahead stays.
@@ -51,6 +55,10 @@ let serveCommand = CommandSpec(
                         \(path)/keys/AuthKey_\(authority.keyID).p8
             the app is \(world.shop.app.bundleID); what it sells is in \(path)/shop.json
             """)
+        if let account, let google = world.shop.google {
+            let file = try account.write(to: folder, port: server.port)
+            printText("Google Play: \(google.packageName), service account \(file)")
+        }
         StopSignal.wait()
         server.stop()
     }

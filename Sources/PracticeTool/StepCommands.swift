@@ -9,10 +9,13 @@ extension CommandSpec {
         let name = act.rawValue.replacing("_", with: "-")
         self.init(
             path: [name], summary: act.summary,
-            options: (act.isForAll ? [] : [.customer]) + flags.map(\.option) + [.store, .json],
+            options: (act.isForAll ? [] : [.customer]) + flags.map(\.option) + [.url, .json],
             example: "deed-practice \(name)" + (act.isForAll ? "" : " --customer u1")
                 + act.example
         ) { invocation throws(CommandEnd) in
+            if let seller = invocation["store"], Step.Seller(rawValue: seller) == nil {
+                throw invocation.usage("--store is apple or google; a store's address is --url")
+            }
             var step = JSONObject()
             step.append("do", .string(act.rawValue))
             if let customer = invocation["customer"] { step.append("customer", .string(customer)) }
@@ -23,8 +26,10 @@ extension CommandSpec {
             let answer = try client.ask("POST", "/practice/steps", .object(step))
             let url = try client.notificationURL()
             // The app has nothing to hand over for what the store does on its own.
-            let isBought = [.buy, .approve, .change, .share].contains(act)
-            let service = isBought || url == nil ? service(notifiedAt: url) : nil
+            let bought: Set<Step.Act> = [
+                .buy, .approve, .change, .share, .topUp, .addOn, .resubscribe,
+            ]
+            let service = bought.contains(act) || url == nil ? service(notifiedAt: url) : nil
             invocation.show(answer, text: handover(answer, told(answer, at: url), for: service))
         }
     }
@@ -62,10 +67,11 @@ private struct StepFlag {
     }
 
     static let all = [
-        StepFlag("product", "ID", "a product of shop.json"),
-        StepFlag("transaction", "ID", "a transaction; without it, the newest one"),
+        StepFlag("store", "NAME", "who sells: apple or google"),
+        StepFlag("product", "ID", "a product of shop.json; in Google Play also pro:monthly"),
+        StepFlag("transaction", "ID", "a transaction or purchase token; else the newest one"),
         StepFlag("offer", "ID", "an offer of the product"),
-        StepFlag("quantity", "N", "how many pieces of a consumable", .whole),
+        StepFlag("quantity", "N", "how many pieces", .whole),
         StepFlag("token", "UUID", "the account token that the purchase carries"),
         StepFlag("version", "V", "the version of the app that was first installed"),
         StepFlag("ask", "", "make the purchase wait for a parent", .bare),
@@ -77,6 +83,10 @@ private struct StepFlag {
         StepFlag("with", "NAME", "the family member"),
         StepFlag("price", "N", "the new price, in thousandths", .whole),
         StepFlag("needs-consent", "", "make renewals wait for the customers' consent", .bare),
+        StepFlag("pending", "", "leave the payment open until approve or decline", .bare),
+        StepFlag("when", "WORD", "now, or deferred until the period ends"),
+        StepFlag("keep-access", "", "refund without taking anything away", .bare),
+        StepFlag("in-store", "", "buy in the store's own screens, not in the app", .bare),
     ]
 }
 
@@ -86,28 +96,35 @@ extension Step.Act {
         case .install: "Installs the app."
         case .buy: "Buys a product."
         case .cancel: "Stops the renewal of a subscription."
-        case .resume: "Lets a cancelled subscription renew again."
+        case .resume: "Lets a cancelled or paused subscription renew again."
         case .change:
-            "Changes to a product of the same group: up at once, down with the next period."
+            "Changes to another product: up at once, down with the next period, or as --when says."
         case .refund: "Refunds a transaction."
         case .reverse: "Reverses a refund."
         case .requestRefund:
             "Has the store ask the back end about a refund that the customer wants."
         case .declineRefund: "Has the store decline the refund that the customer wants."
-        case .failBilling: "Makes payments of the customer fail from now on."
+        case .failBilling: "Makes the customer's payments fail until they are mended."
         case .fixBilling: "Makes payments succeed again, and collects failed ones."
         case .extend: "Extends a subscription."
         case .share: "Shares a purchase with a family member."
         case .unshare: "Ends a share: that member's, or everyone's."
-        case .approve: "A parent agrees to the purchases that wait."
-        case .decline: "A parent declines the purchases that wait."
+        case .approve: "A parent agrees to the purchases that wait; in Google Play they are paid."
+        case .decline: "A parent declines the purchases that wait; in Google Play none is paid."
         case .raisePrice: "Raises the price of a product's renewals."
         case .consent: "The customer agrees to a higher price."
         case .withdraw: "Stops selling a product; it does not renew."
-        case .setToken: "Adds an account token to a purchase from now on."
-        case .finish: "The app finishes a transaction."
+        case .setToken: "Adds an account token to a purchase."
+        case .finish: "The app finishes a transaction; in Google Play it acknowledges or consumes."
         case .rescindConsent: "A parent withdraws the consent to the app."
         case .testNotification: "Sends a test notification."
+        case .pause: "Pauses a subscription in Google Play for --days, from its next payment on."
+        case .hold: "Puts a subscription in Google Play on hold, as after failed payments."
+        case .recover: "Repairs the payment of a subscription in Google Play."
+        case .topUp: "Adds the time of another payment to a prepaid plan in Google Play."
+        case .addOn: "Adds an item to a subscription in Google Play."
+        case .postpone: "Moves the next payment of a subscription in Google Play by --days."
+        case .resubscribe: "Subscribes again in Google Play after a cancellation."
         }
     }
 
@@ -115,7 +132,8 @@ extension Step.Act {
         switch self {
         case .buy, .change, .withdraw: " --product pro.month"
         case .raisePrice: " --product pro.month --price 12990"
-        case .extend: " --days 30"
+        case .extend, .pause, .postpone: " --days 30"
+        case .addOn: " --product sounds:monthly"
         case .share: " --with u2"
         case .setToken: " --token 6f0a4f0e-8a0e-4b43-9f5d-0d1b6c0f8a11"
         default: ""

@@ -12,7 +12,7 @@ struct StoreClient {
     private let base: String
 
     init(_ invocation: Invocation) {
-        base = invocation["store"] ?? ""
+        base = invocation["url"] ?? ""
     }
 
     func notificationURL() throws(CommandEnd) -> String? {
@@ -27,13 +27,13 @@ struct StoreClient {
         request.timeoutMilliseconds = 600_000
         let answer = try send(request)
         guard let json = try? JSON.read(answer.body) else {
-            throw .fault("\(base) is not a practice store; check --store")
+            throw .fault("\(base) is not a practice store; check --url")
         }
         // Deed's errors have a type; a practice store's have none.
         if json["type"] != nil, json["title"] != nil {
             throw .usage(
-                "\(base) is a Deed, not a practice store; name the store with --store or "
-                    + "DEED_PRACTICE_STORE, as deed-practice serve prints it")
+                "\(base) is a Deed, not a practice store; name the store with --url or "
+                    + "DEED_PRACTICE_URL, as deed-practice serve prints it")
         }
         if (200..<300).contains(answer.status) { return json }
         let detail = json["detail"]?.string ?? json.text

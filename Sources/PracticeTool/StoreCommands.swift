@@ -9,7 +9,7 @@ let advanceCommand = CommandSpec(
         Positional(
             name: "LENGTH", help: "a length like 40d, 12h or 90s, or an instant to stop at")
     ],
-    options: [.store, .json], example: "deed-practice advance 40d"
+    options: [.url, .json], example: "deed-practice advance 40d"
 ) { invocation throws(CommandEnd) in
     let text = invocation.positional(0) ?? ""
     let member = text.contains(":") ? "to" : "by"
@@ -20,7 +20,7 @@ let advanceCommand = CommandSpec(
 
 let showCommand = CommandSpec(
     path: ["show"], summary: "Shows purchases, their state, and the notifications about them.",
-    options: [.customer, .store, .json], example: "deed-practice show --customer u1"
+    options: [.customer, .url, .json], example: "deed-practice show --customer u1"
 ) { invocation throws(CommandEnd) in
     let query = invocation["customer"].map { "?customer=\(encoded($0))" } ?? ""
     let answer = try StoreClient(invocation).ask("GET", "/practice/state\(query)")
@@ -30,7 +30,7 @@ let showCommand = CommandSpec(
 let restoreCommand = CommandSpec(
     path: ["restore"],
     summary: "Prints what an app hands over on a new phone: all of it, and a refreshed receipt.",
-    options: [.value("customer", "NAME", "the customer", isRequired: true), .store, .json],
+    options: [.value("customer", "NAME", "the customer", isRequired: true), .url, .json],
     example: "deed-practice restore --customer u1"
 ) { invocation throws(CommandEnd) in
     let client = StoreClient(invocation)
@@ -44,7 +44,7 @@ let livesCommand = CommandSpec(
     path: ["lives", "run"],
     summary: "Runs the lives of a scenario file.",
     positionals: [Positional(name: "FILE", help: "the scenario; see docs/practice-store.md")],
-    options: [.flag("no-jump", "wait for the clock instead of moving it"), .store, .json],
+    options: [.flag("no-jump", "wait for the clock instead of moving it"), .url, .json],
     example: "deed-practice lives run docs/examples/practice/trial.json"
 ) { invocation throws(CommandEnd) in
     let file = invocation.positional(0) ?? ""
@@ -62,9 +62,9 @@ let livesCommand = CommandSpec(
 }
 
 let troubleCommand = CommandSpec(
-    path: ["trouble"], summary: "Sets what goes wrong from now on.",
+    path: ["trouble"], summary: "Sets what goes wrong.",
     positionals: [Positional(name: "JSON", help: "rates and a seed; '{}' ends the trouble")],
-    options: [.store, .json], example: "deed-practice trouble '{\"drop\":0.1,\"seed\":7}'"
+    options: [.url, .json], example: "deed-practice trouble '{\"drop\":0.1,\"seed\":7}'"
 ) { invocation throws(CommandEnd) in
     guard let json = try? JSON.read(invocation.positional(0) ?? "") else {
         throw invocation.usage("JSON must be rates like {\"drop\":0.1,\"seed\":7}")
@@ -91,6 +91,7 @@ private func state(_ answer: JSON) -> String {
         for purchase in customer["purchases"]?.array ?? [] {
             let members = ["purchase", "product", "state", "until", "commitment"]
             var texts = members.compactMap { purchase[$0]?.string }
+            if let quantity = purchase["quantity"]?.integer { texts.append("\(quantity) pieces") }
             if purchase["renews"] == false { texts.append("does not renew") }
             lines.append("  " + texts.joined(separator: "   "))
         }
@@ -99,6 +100,10 @@ private func state(_ answer: JSON) -> String {
         let texts = ["at", "type", "subtype", "customer"].compactMap { posting[$0]?.string }
         let attempts = (posting["attempts"]?.array ?? []).compactMap(\.string)
         lines.append(texts.joined(separator: " ") + ": " + attempts.joined(separator: ", "))
+    }
+    for message in answer["messages"]?.array ?? [] {
+        lines.append(
+            ["at", "type", "customer"].compactMap { message[$0]?.string }.joined(separator: " "))
     }
     return lines.joined(separator: "\n")
 }

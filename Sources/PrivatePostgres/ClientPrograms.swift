@@ -1,12 +1,13 @@
 import Foundation
 import Glibc
 
-/// PostgreSQL's programs that dump and restore: as new as a server, or newer.
+/// PostgreSQL's dump and restore programs. They must be at least as new as the server.
 package struct ClientPrograms: Sendable {
     package let folder: String
     package let version: Int
 
-    /// The oldest that is new enough for a server of that major version: its dumps fit most servers.
+    /// The oldest programs that are new enough for a server of that major version: their dumps fit
+    /// the most servers.
     package static func find(
         forServer version: Int, in folders: [String] = Programs.usualFolders
     ) throws(PrivatePostgresError) -> ClientPrograms {
@@ -25,7 +26,8 @@ package struct ClientPrograms: Sendable {
         version = major
     }
 
-    /// Runs one of them to its end. A password comes in `PGPASSWORD`: arguments are public.
+    /// Runs one of the programs to its end. Passwords go into `PGPASSWORD`, since arguments are
+    /// public.
     package func run(_ program: String, _ arguments: [String]) -> (status: Int32, output: String) {
         runProgram(["\(folder)/\(program)"] + arguments)
     }

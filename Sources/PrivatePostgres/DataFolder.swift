@@ -8,11 +8,13 @@ package struct DataFolder {
     private static let lengthLimit = 86
 
     let path: String
-    /// The user who runs PostgreSQL and owns the folder; `nil` for the user who started this process.
+    /// The user who runs PostgreSQL and owns the folder; `nil` means the user who started this
+    /// process.
     let owner: ServiceUser?
 
     var cluster: String { "\(path)/postgres" }
-    /// Where clusters are made before they get their final name, each attempt in its own folder.
+    /// Clusters are made in folders with this prefix, a new one for each attempt, and renamed once
+    /// complete.
     private static let unfinishedPrefix = "postgres.new."
     var sockets: String { "\(path)/socket" }
     var startLock: String { "\(path)/postgres.lock" }
@@ -21,14 +23,14 @@ package struct DataFolder {
 
     var url: String { "postgresql:///postgres?host=\(percentEncoded(sockets))&user=deed" }
 
-    /// The cluster, and the major version that made it; `nil` if there is none.
+    /// The cluster's folder and the major version that made it.
     var existingCluster: (version: String, folder: String)? {
         guard let text = try? String(contentsOfFile: "\(cluster)/PG_VERSION", encoding: .utf8)
         else { return nil }
         return (text.trimmingCharacters(in: .whitespacesAndNewlines), path)
     }
 
-    /// Creates a missing folder. If root asks, it belongs to the user who works for root.
+    /// Creates a missing folder. For root, it will belong to the service user.
     init(_ path: String) throws(PrivatePostgresError) {
         let absolute = try DataFolder.absolute(path)
         // PostgreSQL passes its settings through a shell and reads its sockets as a list.
@@ -50,14 +52,14 @@ package struct DataFolder {
         return absolute
     }
 
-    /// Creates a missing data folder, and refuses one to which others can write.
+    /// Creates a missing data folder. Refuses a folder that others can write to.
     static func open(_ folder: String) throws(PrivatePostgresError) {
         try make(folder)
         var found = stat()
         if stat(folder, &found) != 0 {
             throw .folderUnusable(folder, reason: String(cString: strerror(errno)))
         }
-        // Many systems give each user a private group, which may write by default.
+        // Many systems give each user a private group that may write by default.
         let group = ServiceUser(id: found.st_uid)?.group
         let isOwnGroup = found.st_gid == getegid() || found.st_gid == group
         if found.st_mode & (isOwnGroup ? 0o002 : 0o022) != 0 {
@@ -65,7 +67,7 @@ package struct DataFolder {
         }
     }
 
-    /// Creates a missing folder, closed to others; its parents get the usual rights.
+    /// Creates a missing folder, closed to others. New parent folders get the usual rights.
     static func make(_ folder: String) throws(PrivatePostgresError) {
         let parent = URL(fileURLWithPath: folder).deletingLastPathComponent().path
         do {
@@ -82,14 +84,14 @@ package struct DataFolder {
         }
     }
 
-    /// As the owner: in someone else's folder, links could lead root's work elsewhere.
+    /// Works as the owner: in someone else's folder, links could lead root's work elsewhere.
     private func makeSockets() throws(PrivatePostgresError) {
         var found = stat()
         if lstat(sockets, &found) != 0 {
             let made = run(asOwner(["/bin/mkdir", "-m", "700", sockets]))
             if made.status != 0 { throw .folderUnusable(path, reason: made.output) }
         } else if found.st_mode & S_IFMT == S_IFLNK {
-            // Everything in a data folder is really in it: a link there comes from someone else.
+            // Nothing in a data folder should be a link, so one must come from someone else.
             throw .folderUnusable(sockets, reason: "it is a symbolic link")
         }
     }
@@ -106,8 +108,9 @@ package struct DataFolder {
         ] + command
     }
 
-    /// Makes an empty folder for a cluster, owned by its owner. An initdb whose starter was killed
-    /// may still be filling an earlier attempt's folder, so that folder is never used again.
+    /// Makes an empty folder for a cluster, with the cluster's owner. An earlier attempt's folder
+    /// is never reused: its initdb may still be filling it although the process that started it was
+    /// killed.
     func makeUnfinishedCluster() throws(PrivatePostgresError) -> String {
         let unfinished = (try? FileManager.default.contentsOfDirectory(atPath: path)) ?? []
         for name in unfinished where name.hasPrefix(DataFolder.unfinishedPrefix) {
@@ -119,8 +122,8 @@ package struct DataFolder {
         return made.output
     }
 
-    /// Sets who may open a session, and as which role: users who can reach the socket, each as themselves,
-    /// and nobody over a network. `true` if that was not set before.
+    /// Sets who may open a session, and as which role: local users, each as themselves, and no one
+    /// over a network. `true` if this changed anything.
     func admitOwner() throws(PrivatePostgresError) -> Bool {
         let name = owner?.name ?? ServiceUser(id: getuid())?.name ?? "postgres"
         let names = Set(["root", name]).sorted()

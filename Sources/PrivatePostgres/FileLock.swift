@@ -5,8 +5,9 @@ import Threading
 package struct FileLock: ~Copyable {
     private let descriptor: Int32
 
-    /// Opens the file without locking it; `nil` if that fails. A file that root makes belongs to its folder's
-    /// owner, who must be able to open it too. A link is not followed: that owner may have put it there.
+    /// Opens the file without locking it; `nil` if that fails. A file made by root is given to its
+    /// folder's owner, who must be able to open it too. Links are not followed, because that owner
+    /// may have placed them.
     package init?(_ path: String) {
         let flags = O_RDWR | O_CLOEXEC | O_NOFOLLOW
         let made = open(path, flags | O_CREAT | O_EXCL, 0o600)
@@ -42,7 +43,7 @@ package struct FileLock: ~Copyable {
         return true
     }
 
-    /// The file's text, for a process that finds it locked.
+    /// The text that the lock's holder left in the file.
     package borrowing func note() -> String {
         var bytes = [UInt8](repeating: 0, count: 512)
         let count = pread(descriptor, &bytes, bytes.count, 0)
@@ -56,7 +57,7 @@ package struct FileLock: ~Copyable {
     }
 }
 
-/// Gives a file that root has just made to its folder's owner.
+/// Gives a file just created by root to its folder's owner.
 package func giveToOwner(of path: String, _ descriptor: Int32) {
     if getuid() != 0 { return }
     let folder = path.lastIndex(of: "/").map { String(path[...$0]) } ?? "."

@@ -3,8 +3,8 @@ import Glibc
 package import Machine
 
 extension DataFolder {
-    /// Gives the folder to the user who works for root, and returns that user: the wanted one, else the owner
-    /// of the folder or its database, else the usual one. `nil` if root does not run this process.
+    /// Gives the folder to the service user and returns that user: the wanted one, else the owner
+    /// of the folder or its database, else the usual one. `nil` unless root runs this process.
     package static func give(
         _ path: String, wanting name: String?
     ) throws(PrivatePostgresError) -> ServiceUser? {
@@ -25,7 +25,7 @@ extension DataFolder {
         return user
     }
 
-    /// The user who serves for root with that folder, or would; `nil` if root does not run this process.
+    /// The service user for that folder; `nil` unless root runs this process.
     package static func user(of path: String) -> ServiceUser? {
         if getuid() != 0 { return nil }
         let folder = URL(fileURLWithPath: path).standardizedFileURL.path
@@ -51,8 +51,8 @@ extension DataFolder {
         return found
     }
 
-    /// Gives root's folder away with all of root's files in it. It must contain only what Deed puts there: a
-    /// folder's owner can replace its contents.
+    /// Gives away root's folder with all of root's files in it. It must contain only Deed's own
+    /// files, because a folder's owner can replace its contents.
     private static func give(
         _ folder: String, to user: ServiceUser
     ) throws(PrivatePostgresError) {
@@ -60,7 +60,7 @@ extension DataFolder {
         if let other = names.first(where: { !isOwn($0) }) {
             throw .holdsOther(folder, name: other, user: user.name)
         }
-        // The folder itself comes last: until then only root can change it.
+        // The folder itself comes last: until then, only root can change it.
         for name in names { give(tree: "\(folder)/\(name)", to: user) }
         if lchown(folder, user.id, user.group) != 0 {
             throw .folderUnusable(folder, reason: String(cString: strerror(errno)))

@@ -5,7 +5,7 @@ import Glibc
 struct PostgresProcess {
     private let id: pid_t
 
-    /// `nil` if no process has this number, or it is a zombie.
+    /// `nil` if there is no such process, or it is a zombie.
     init?(_ id: pid_t) {
         // "30687 (postgres) S 1 ...": the state follows the name.
         guard let text = try? String(contentsOfFile: "/proc/\(id)/stat", encoding: .utf8),
@@ -24,7 +24,7 @@ struct PostgresProcess {
     func mayWork(in folder: String) -> Bool {
         let own = try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/\(id)/cwd")
         if let own { return own == URL(fileURLWithPath: folder).resolvingSymlinksInPath().path }
-        // A folder that this user cannot inspect may be any of the process owner's.
+        // If the working folder is unreadable, compare the owners instead.
         return owner(of: "/proc/\(id)") == owner(of: folder)
     }
 

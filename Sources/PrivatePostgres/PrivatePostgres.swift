@@ -5,27 +5,27 @@ import Postgres
 package import Telemetry
 import Threading
 
-/// Deed's own PostgreSQL, in a data folder, on a unix socket that no other user can reach.
+/// Deed's own PostgreSQL, in a data folder, on a Unix socket that no other user can reach.
 ///
 /// Every process that uses it holds a shared lock. The first one starts it and the last one stops
-/// it; if a user is killed, it keeps running, and the next one uses it.
+/// it. If a process is killed, the server keeps running for the next one.
 package final class PrivatePostgres: Sendable {
     private static let patience: Int64 = 60_000
-    /// How long a running server may stay silent.
+    /// How long a running server may fail to answer.
     private static let silence: Int64 = 10_000
 
     private let folder: DataFolder
     private let log: Log
     private let membership: Monitor<Membership>
 
-    /// This process's membership among the users of the database.
+    /// Registers this process as a user of the database.
     private struct Membership: ~Copyable {
         let lock: FileLock
         var isOver = false
     }
 
-    /// Starts the folder's database, or joins the processes that use it. Makes a missing one if that
-    /// is allowed, and marks it if a restore will fill it.
+    /// Starts the folder's database, or joins the processes that use it. Creates a missing one if
+    /// allowed, and marks it if a restore will fill it.
     package init(
         folder path: String, mayCreate: Bool, isRestoring: Bool = false, log: Log
     ) throws(PrivatePostgresError) {
@@ -44,10 +44,9 @@ package final class PrivatePostgres: Sendable {
         access("\(folder)/postgres/PG_VERSION", F_OK) == 0
     }
 
-    /// The URL to connect to.
     package var url: String { folder.url }
 
-    /// Starts the database again if it has died, unless this process has left it.
+    /// Restarts the database if it has died, unless this process has left it.
     package func ensureRunning() throws(PrivatePostgresError) {
         if !isRunning { try ensureRunning(isJoining: false, mayCreate: false) }
     }
@@ -55,10 +54,10 @@ package final class PrivatePostgres: Sendable {
     private func ensureRunning(
         isJoining: Bool, mayCreate: Bool
     ) throws(PrivatePostgresError) {
-        // Without the lock: a running server need not be started.
+        // No lock is needed: a running server need not be started.
         try outwaitSilence()
         let start = try lockForStarting()
-        // If a database that others use is gone, an empty new one would pass for it.
+        // If others use a database that is gone, an empty new one must not take its place.
         var isAlone = false
         if isJoining {
             isAlone = membership.change(wake: .none) { $0.lock.tryExclusive() }
@@ -67,7 +66,7 @@ package final class PrivatePostgres: Sendable {
             }
         }
         if !isOver, isRunning {
-            // A server left running by an earlier build may have a weaker rule.
+            // A server left running by an earlier build may have weaker rules.
             if try folder.admitOwner() { _ = control(["reload"]) }
         } else if !isOver {
             try startUp(mayCreate: mayCreate && isAlone)
@@ -75,9 +74,16 @@ package final class PrivatePostgres: Sendable {
         extendLifetime(start)
     }
 
+    /// Keeps PostgreSQL's own log from growing without end. Of several processes one does it.
+    package func tidy() {
+        guard let start = FileLock(folder.startLock), start.tryExclusive() else { return }
+        ServerLog(path: folder.log).shorten(asOwner: folder.asOwner)
+        extendLifetime(start)
+    }
+
     private var isOver: Bool { membership.change(wake: .none) { $0.isOver } }
 
-    /// Stops the database, unless another process still uses it.
+    /// Stops the database unless another process uses it.
     package func leave() {
         membership.change(wake: .none) { $0.isOver = true }
         guard let start = try? lockForStarting() else { return }
@@ -111,13 +117,14 @@ package final class PrivatePostgres: Sendable {
         let options =
             "-k '\(folder.sockets)' -c listen_addresses='' -c unix_socket_permissions=0700 "
             + "-c max_connections=100 -c log_min_messages=warning"
+        ServerLog(path: folder.log).shorten(asOwner: folder.asOwner)
         let deadline = monotonicMilliseconds() + PrivatePostgres.patience
         while true {
             forgetDeadPostmaster()
             let answer = control(
                 ["start", "-w", "-t", "60", "-l", folder.log, "-o", options], programs)
             if answer.status == 0 { break }
-            // The processes of a killed server outlive it briefly.
+            // A killed server's processes live a little longer.
             if monotonicMilliseconds() > deadline || !hasLeftovers {
                 throw .programFailed(
                     program: "pg_ctl start", output: "\(answer.output) See \(folder.log)")
@@ -127,8 +134,8 @@ package final class PrivatePostgres: Sendable {
         log.info("postgres_started", ["folder": .string(folder.cluster)])
     }
 
-    /// An unreachable running server is stopping or starting, and says so, or it hangs: then
-    /// starting another one would be refused every time.
+    /// Waits for a running server that cannot be reached. Either it says that it is starting or
+    /// stopping, or it hangs and every attempt to start another one would be refused.
     private func outwaitSilence() throws(PrivatePostgresError) {
         let started = monotonicMilliseconds()
         while !isOver, isPostmasterThere, let refusal {
@@ -149,7 +156,8 @@ package final class PrivatePostgres: Sendable {
                 "--data-checksums",
             ]))
         if answer.status != 0 { throw .programFailed(program: "initdb", output: answer.output) }
-        // Only a complete cluster gets the name: a process killed above leaves none behind.
+        // Only a complete cluster gets this name. If the process is killed before, no cluster
+        // exists.
         if rename(unfinished, folder.cluster) != 0 {
             throw .folderUnusable(folder.path, reason: String(cString: strerror(errno)))
         }
@@ -179,7 +187,7 @@ package final class PrivatePostgres: Sendable {
 
     private var isRunning: Bool { isPostmasterThere && refusal == nil }
 
-    /// Why the server gives no session; `nil` if it does.
+    /// Why the server accepts no session, or `nil`.
     private var refusal: String? {
         let settings = ConnectionSettings(url: url, role: nil, applicationName: "deed watch")
         do throws(PostgresError) {
@@ -192,13 +200,12 @@ package final class PrivatePostgres: Sendable {
 
     /// Whether PostgreSQL reported remains of an earlier server.
     private var hasLeftovers: Bool {
-        let log = (try? String(contentsOfFile: folder.log, encoding: .utf8)) ?? ""
-        return ["shared memory block", "lock file"].contains { log.suffix(2000).contains($0) }
+        let tail = ServerLog(path: folder.log).tail
+        return ["shared memory block", "lock file"].contains { tail.contains($0) }
     }
 
-    /// Removes lock files of a killed server that name a dead process that was not reaped, or another
-    /// process that has its number now. While any process of that server still writes, PostgreSQL
-    /// must see them.
+    /// Removes lock files of a killed server whose process ID belongs to a dead process or to an
+    /// unrelated one. While any process of that server still writes, PostgreSQL must see the files.
     private func forgetDeadPostmaster() {
         guard let postmaster, kill(postmaster, 0) == 0, !isPostmasterThere,
             !PostgresProcess.all.contains(where: { $0.mayWork(in: folder.cluster) })

@@ -7,7 +7,7 @@ package struct Programs {
     /// Such as `15`.
     package let version: String
 
-    /// The newest server in one of the folders, or the one that made a cluster.
+    /// The newest server in these folders, or the one that matches a cluster.
     package static func find(
         forCluster cluster: (version: String, folder: String)?,
         in folders: [String] = usualFolders
@@ -22,7 +22,7 @@ package struct Programs {
         return same
     }
 
-    /// Where distributions put servers, and the folders of `PATH`: a relative one would be sought elsewhere.
+    /// Where distributions put servers, and the absolute folders of `PATH`.
     package static var usualFolders: [String] {
         let patterns = [
             "/usr/lib/postgresql/*/bin", "/usr/pgsql-*/bin", "/usr/libexec/postgresql*",
@@ -57,7 +57,8 @@ package struct Programs {
     }
 }
 
-/// What one of PostgreSQL's programs says of itself, such as "postgres (PostgreSQL) 15.18 (Debian ...)".
+/// What a PostgreSQL program prints about itself, such as "postgres (PostgreSQL) 15.18 (Debian
+/// ...)".
 func majorVersion(of program: String) -> Int? {
     let answer = run([program, "--version"])
     let words = answer.output.split(separator: " ")

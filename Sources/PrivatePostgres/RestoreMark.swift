@@ -1,7 +1,7 @@
 import Glibc
 
-/// A file that lies in a data folder while a restore fills its database: until that ends, nothing may serve
-/// what is there.
+/// A file that marks a data folder while a restore fills its database. Nothing may serve that
+/// database before the restore ends.
 package struct RestoreMark: Sendable {
     private let folder: String
     private var path: String { "\(folder)/postgres.restoring" }

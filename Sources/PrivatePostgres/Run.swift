@@ -1,9 +1,9 @@
 import Glibc
 
-/// Runs a program to its end, in the root folder, and returns what it printed.
+/// Runs a program to its end, in the root folder, and returns its output.
 ///
-/// Its output goes to a file and not through a pipe: a server that the program leaves running would
-/// hold the pipe open, and reading it would never end.
+/// The output goes to a file rather than a pipe: a server that the program leaves running would
+/// keep the pipe open, and reading would never end.
 func run(_ command: [String]) -> (status: Int32, output: String) {
     var template = nameTemplate("/tmp/deed-output.")
     let output = mkstemp(&template)
@@ -11,7 +11,7 @@ func run(_ command: [String]) -> (status: Int32, output: String) {
     defer { close(output) }
     unlink(template)
     _ = fcntl(output, F_SETFD, FD_CLOEXEC)
-    // PostgreSQL's programs complain when their user may not enter the folder in which this process began.
+    // PostgreSQL's programs complain if they may not enter the current folder.
     guard let process = spawn(["/usr/bin/env", "-C", "/"] + command, output: output) else {
         return (127, "\(command[0]) could not be started: \(String(cString: strerror(errno)))")
     }
@@ -21,8 +21,7 @@ func run(_ command: [String]) -> (status: Int32, output: String) {
     return (hasExited ? (status >> 8) & 0xFF : 128 + (status & 0x7F), text(of: output))
 }
 
-/// A template for `mkstemp` and `mkdtemp` with this beginning: they replace its last six
-/// characters.
+/// A template for `mkstemp` and `mkdtemp`, which replace its last six characters.
 package func nameTemplate(_ beginning: String) -> [CChar] {
     Array((beginning + String(repeating: "X", count: 6)).utf8CString)
 }
@@ -48,5 +47,5 @@ private func text(of file: Int32) -> String {
     return text.split(separator: "\n").joined(separator: "; ")
 }
 
-/// The same for other rooms, under a name that says it.
+/// `run` for other modules, under a clearer name.
 package func runProgram(_ command: [String]) -> (status: Int32, output: String) { run(command) }

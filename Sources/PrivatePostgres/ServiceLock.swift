@@ -1,10 +1,10 @@
 import Glibc
 
-/// Keeps a second service off the same data folder, and tells it which process uses it.
+/// Keeps a second service out of the data folder, and tells it which process uses the folder.
 package struct ServiceLock: ~Copyable {
     private let lock: FileLock
 
-    /// Takes the lock until this value is destroyed or the process ends, however it ends.
+    /// Holds the lock until this value is destroyed or the process ends.
     package init(folder path: String, listen: String) throws(PrivatePostgresError) {
         try DataFolder.open(path)
         guard let lock = FileLock("\(path)/service.lock") else {

@@ -1,15 +1,15 @@
 package import Core
 
-/// An operator's acceptance of the log, and its projects.
+/// An operator's acceptance of the log, and the projects that recorded it.
 package struct AcceptedLog: Hashable, Sendable {
     package let acceptance: AcceptanceID
     package let projects: [ProjectID]
-    /// Projects in which it could not be recorded, with the reason.
+    /// Projects in which it could not be recorded, and why.
     package var failed: [ProjectID: CommandError] = [:]
 }
 
-/// Records in every project that the log is accepted as it is, even if it lacks events that instances have
-/// seen.
+/// Records in every project that the log is accepted as it is, even without events that instances
+/// have seen.
 package struct LogAcceptance: Sendable {
     let ledger: any EventLog
     let directory: any Directory
@@ -31,7 +31,7 @@ package struct LogAcceptance: Sendable {
             do throws(CommandError) {
                 _ = try ledger.append(command)
             } catch {
-                // One project that cannot be read does not keep the others from it.
+                // An unreadable project does not keep the acceptance out of the others.
                 guard case .fault(.unreadable) = error else { throw error }
                 failed[project] = error
             }

@@ -1,13 +1,12 @@
 package import Auditing
 package import Core
 
-/// The functions that an audit of evidence needs.
+/// What an audit of evidence needs.
 package struct EvidenceAuditPort {
-    /// Some events of a shard that rest on evidence, after a position; empty at the end.
+    /// Events of a shard that rest on evidence, after a position; empty at the end.
     package var resting: (Shard, _ after: Int64) throws(Fault) -> [RestingEvent]
-    /// Evidence by its digests.
     package var filed: ([[UInt8]]) throws(Fault) -> [FiledEvidence]
-    /// The digests of more evidence that no event names; empty at the end.
+    /// Digests of evidence that no event names, page by page; empty at the end.
     package var unnamed: () throws(Fault) -> [[UInt8]]
     /// Proves evidence again from its stored form.
     package var prove: (FiledEvidence) -> EvidenceProof
@@ -26,23 +25,23 @@ package struct EvidenceAuditPort {
 }
 
 /// Proves that each event that rests on evidence has it, that the evidence supports the event, and
-/// that nothing else was filed as believed.
+/// that nothing else is filed as believed.
 package struct EvidenceAudit {
     private static let rememberedLimit = 4096
 
     private let port: EvidenceAuditPort
     package private(set) var proven = 0
     package private(set) var digestOnly = 0
-    /// Undamaged pieces that the roots do not vouch for.
+    /// Undamaged evidence that the roots do not vouch for.
     package private(set) var refused = 0
     package private(set) var findings = AuditFindings()
-    /// The proofs of the latest pieces.
+    /// Proofs of recent evidence.
     private var remembered: [[UInt8]: Proof] = [:]
 
     private enum Proof {
         case proven(EvidenceKind, Facts)
         case digestOnly
-        /// Its fault was already found.
+        /// Its fault was reported already.
         case faulty
     }
 
@@ -98,7 +97,7 @@ package struct EvidenceAudit {
         }
     }
 
-    /// An event must repeat what its evidence states word for word.
+    /// The event must repeat exactly what its evidence states.
     private mutating func compare(_ event: RestingEvent, with stated: Facts) {
         if stated.explain(event.facts) { return }
         let subjects = event.facts.subjects
@@ -120,7 +119,7 @@ package struct EvidenceAudit {
         }
     }
 
-    /// What the evidence states, if it is as filed; notes what is wrong.
+    /// What the evidence states, unless it is damaged. Notes what is wrong.
     private mutating func proof(of filed: FiledEvidence, for event: RestingEvent?) -> Proof {
         func finding(_ column: String, _ expected: String, _ found: String) -> AuditFinding {
             AuditFinding(
@@ -184,7 +183,7 @@ extension FactSubject {
 }
 
 extension FiledEvidence {
-    /// The changed column, if the parts do not reproduce the bytes of the digest.
+    /// The changed column, if the parts do not reproduce the digest's bytes.
     fileprivate var damage: (column: String, expected: String, found: String) {
         let missing = certificates.count(where: \.isEmpty)
         if missing > 0 {
@@ -202,7 +201,7 @@ extension FiledEvidence {
         return ("content", "the bytes of that digest", "others")
     }
 
-    /// The columns that differ from the evidence or from what was filed.
+    /// Columns that differ from the evidence or from what was filed.
     fileprivate func differences(
         from again: ProvenAgain, _ event: RestingEvent?
     ) -> [(column: String, expected: String, found: String)] {

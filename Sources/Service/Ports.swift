@@ -1,7 +1,7 @@
 package import Core
 
-/// The dependencies of the use cases on the log; taking evidence in has its own (`Intake`). They are wired
-/// in one place, and tests bring their own.
+/// What the use cases need from outside. Wired in one place, and tests bring their own. No use case
+/// keeps all of it: each takes the parts that it uses.
 package struct Ports: Sendable {
     package var ledger: any EventLog
     package var directory: any Directory
@@ -10,17 +10,23 @@ package struct Ports: Sendable {
     package var finding: any Finding
     package var reading: any CustomerReading
     package var notes: any NoteReading
+    package var keyUsing: any KeyUsing
+    package var trail: any TrailKeeping
     package var erasures: any ErasureLog
+    package var people: any PeopleKeeping
+    package var passwords: any PasswordKeeping
+    package var sessions: any SessionKeeping
     package var evidenceText: EvidenceText
     package var credentials: any CredentialKeeper
     package var secrets: Secrets
     package var now: @Sendable () -> Instant
-    /// The machine's clock: for real durations, even when a test moves `now`.
+    /// The machine's clock, for real durations even when a test moves `now`.
     package var machineClock: @Sendable () -> Instant
 
     package init(
         _ ledger: some EventLog & Directory & StoreAccounts & GrantListing & Finding
-            & CustomerReading & NoteReading & ErasureLog,
+            & CustomerReading & NoteReading & KeyUsing & TrailKeeping & ErasureLog
+            & PeopleKeeping & PasswordKeeping & SessionKeeping,
         evidenceText: EvidenceText, credentials: any CredentialKeeper, secrets: Secrets,
         now: @escaping @Sendable () -> Instant,
         machineClock: (@Sendable () -> Instant)? = nil
@@ -32,30 +38,37 @@ package struct Ports: Sendable {
         finding = ledger
         reading = ledger
         notes = ledger
+        keyUsing = ledger
+        trail = ledger
         erasures = ledger
+        people = ledger
+        passwords = ledger
+        sessions = ledger
         self.evidenceText = evidenceText
         self.credentials = credentials
         self.secrets = secrets
         self.now = now
         self.machineClock = machineClock ?? now
     }
-
-    /// The latest time at which evidence may have been signed: a store's clock is near the machine's,
-    /// or near a test's that runs ahead of it.
-    package var evidenceClock: Instant { max(now(), machineClock()) }
 }
 
-/// Randomness and digests.
+/// Randomness, digests, and what guards passwords.
 package struct Secrets: Sendable {
     package var randomBytes: @Sendable (_ count: Int) -> [UInt8]
     /// SHA-256.
     package var digest: @Sendable ([UInt8]) -> [UInt8]
+    /// scrypt of a password and a salt, 32 bytes. Slow on purpose; the cost says how slow. `nil`
+    /// without enough memory.
+    package var stretch: @Sendable (_ password: [UInt8], _ salt: [UInt8], _ cost: Int) -> [UInt8]?
 
     package init(
         randomBytes: @escaping @Sendable (_ count: Int) -> [UInt8],
-        digest: @escaping @Sendable ([UInt8]) -> [UInt8]
+        digest: @escaping @Sendable ([UInt8]) -> [UInt8],
+        stretch:
+            @escaping @Sendable (_ password: [UInt8], _ salt: [UInt8], _ cost: Int) -> [UInt8]?
     ) {
         self.randomBytes = randomBytes
         self.digest = digest
+        self.stretch = stretch
     }
 }

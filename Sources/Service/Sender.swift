@@ -1,6 +1,6 @@
 package import Core
 
-/// The sender of a command, and the key under which it may be sent again.
+/// The sender of a command, with an optional key for sending it again.
 package struct Sender: Sendable {
     package static let idempotencyKeyLimit = 200
 
@@ -15,13 +15,13 @@ package struct Sender: Sendable {
 }
 
 extension Secrets {
-    /// The cause of a command: its sender's key, or else a unique one.
+    /// The cause of a command: the sender's idempotency key, or a unique one.
     ///
-    /// The digest covers what the sender asked for, so that one key cannot stand for two requests.
+    /// The digest covers what the sender asked for, so one key cannot stand for two requests.
     func cause(of sender: Sender, _ command: StaticString, _ arguments: [String?]) -> Cause {
         var bytes = Array("\(command)".utf8)
         for argument in arguments {
-            // The length prefix separates neighbours; an absent argument has none.
+            // A length prefix separates neighbours. A missing argument has none.
             bytes.append(0)
             guard let argument else { continue }
             bytes.append(contentsOf: "\(argument.utf8.count):".utf8)
@@ -31,12 +31,12 @@ extension Secrets {
         return Cause(text: text, digest: digest(bytes))
     }
 
-    /// A unique identifier that cannot be guessed.
+    /// A unique identifier that is impossible to guess.
     func newID<Kind>(prefix: StaticString) -> Identifier<Kind> {
         Identifier(prefix: prefix, random: randomText(bytes: 12))
     }
 
-    /// Random letters and digits with five bits each.
+    /// Random letters and digits, five bits each.
     func randomText(bytes count: Int) -> String {
         let alphabet = Array("0123456789abcdefghjkmnpqrstvwxyz".utf8)
         return String(

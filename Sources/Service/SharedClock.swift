@@ -1,21 +1,21 @@
 package import Core
 import Synchronization
 
-/// Where all instances find their database's test clock.
+/// Where all instances find the database's test clock.
 package protocol ClockPlace: Sendable {
     /// The clock's time; `nil` if the database has none.
     func instant() throws(Fault) -> Instant?
-    /// Moves it there, unless it is past that or, if `from` is given, is not at `from`; returns whether
-    /// it did.
+    /// Moves the clock forward to `target`; if `from` is given, only from there. Returns whether it
+    /// moved.
     func move(to target: Instant, from: Instant?) throws(Fault) -> Bool
-    /// The first later instant at which something changes by the clock alone.
+    /// The next instant after this one at which something changes by the clock alone.
     func nextDue(after instant: Instant) throws(Fault) -> Instant?
 }
 
-/// The clock of a test database. It stands still until an admin moves it, only moves forward, and is
-/// the same for every instance.
+/// The clock of a test database. It stands still until an admin moves it, only moves forward, and
+/// is the same on every instance.
 package final class SharedClock: Sendable {
-    /// How often an advance is tried when others move the clock at the same time.
+    /// How often to try an advance while others move the clock.
     private static let attempts = 100
 
     private let milliseconds: Atomic<Int64>
@@ -23,9 +23,9 @@ package final class SharedClock: Sendable {
     private let onMove: Mutex<@Sendable (Instant) -> Void>
     private let jobs = Mutex<CatchUp>({ _ in true })
 
-    /// Does what is due at the clock's time, and waits for it; false if it takes longer.
+    /// Runs what is due at the clock's time and waits for it; false if that takes longer.
     package typealias CatchUp = @Sendable (_ milliseconds: Int64) -> Bool
-    /// How long the jobs may take before an answer says that they have not caught up.
+    /// How long an answer waits for the jobs before it says that they have not caught up.
     private static let patience: Int64 = 10_000
 
     package init(at instant: Instant, _ place: any ClockPlace) {
@@ -34,7 +34,7 @@ package final class SharedClock: Sendable {
         onMove = Mutex({ _ in })
     }
 
-    /// Makes each answer about the clock wait for the jobs.
+    /// Makes answers about the clock wait for the jobs.
     package func attend(_ jobs: @escaping CatchUp) {
         self.jobs.withLock { $0 = jobs }
     }
@@ -95,10 +95,10 @@ package final class SharedClock: Sendable {
     }
 }
 
-/// The time of a test clock, and the next instant at which something happens by it.
+/// A test clock's time, and the next instant at which something happens.
 package struct ClockAnswer: Hashable, Sendable {
     package let now: Instant
     package let nextDue: Instant?
-    /// Whether the jobs of this instance have done everything due.
+    /// Whether this instance's jobs have done everything due.
     package let isCaughtUp: Bool
 }

@@ -1,10 +1,11 @@
 package import Core
+internal import Threading
 
-/// On what terms a wish is to be fulfilled.
+/// Conditions for fulfilling a wish.
 package struct Terms: Hashable, Sendable {
-    /// Nothing is done: what would be is told.
+    /// Only shows what would change.
     package let isRehearsal: Bool
-    /// The versions that those whom it concerns must have, in their order; none where any will do.
+    /// The versions that the customers concerned must have, in order; empty for any.
     package let versions: [Int64]
 
     package init(isRehearsal: Bool = false, versions: [Int64] = []) {
@@ -14,7 +15,7 @@ package struct Terms: Hashable, Sendable {
 }
 
 extension Wish {
-    /// The same wish, refused where one of those whom it concerns has another version by then.
+    /// The same wish, refused if a customer has another version by then.
     package func requiring(_ versions: [Int64]) -> Wish {
         if versions.isEmpty { return self }
         switch self {
@@ -22,10 +23,22 @@ extension Wish {
         case .write(let command, let then):
             return .write(command.requiring(versions)) { then($0).requiring(versions) }
         case .look(let look): return .look { Wish(looking: look).requiring(versions) }
+        case .ask(let course): return .ask(course.map { $0.requiring(versions) })
         }
     }
 
-    /// What the wish would change. It is decided and refused as it would be; nothing is written.
+    /// The same wish, refused if it exceeds what support staff may grant.
+    package var withinSupportLimits: Wish {
+        switch self {
+        case .answered: self
+        case .write(let command, let then):
+            .write(command.withinSupportLimits) { then($0).withinSupportLimits }
+        case .look(let look): .look { Wish(looking: look).withinSupportLimits }
+        case .ask(let course): .ask(course.map(\.withinSupportLimits))
+        }
+    }
+
+    /// What the wish would change. It is decided and refused as usual, but nothing is written.
     package var rehearsed: Wish<Rehearsal> {
         switch self {
         case .answered(.failure(let error)): .answered(.failure(error))
@@ -33,7 +46,7 @@ extension Wish {
             .answered(.failure(.fault(.broken("a rehearsal came to an end without a command"))))
         case .write(let command, let then):
             .write(command.rehearsal) { result in
-                // A refusal may lead to another look.
+                // After a refusal, the wish may look again.
                 guard case .success(let outcome) = result else { return then(result).rehearsed }
                 guard let rehearsal = outcome.rehearsal else {
                     return .answered(.failure(.fault(.broken("a rehearsal told nothing"))))
@@ -41,11 +54,12 @@ extension Wish {
                 return .answered(.success(rehearsal))
             }
         case .look(let look): .look { Wish(looking: look).rehearsed }
+        case .ask(let course): .ask(course.map(\.rehearsed))
         }
     }
 }
 
-/// What customers would have by a wish, and what they have.
+/// What customers have now, and what they would have after the wish.
 package struct RehearsalAnswer: Sendable {
     package struct Side: Sendable {
         package let stream: Stream
@@ -54,7 +68,7 @@ package struct RehearsalAnswer: Sendable {
         package let after: Standing
     }
 
-    /// What reads answer about a customer.
+    /// What reads would answer about a customer.
     package struct Standing: Sendable {
         package let entitlements: Entitlements
         package let balances: Balances
@@ -64,7 +78,7 @@ package struct RehearsalAnswer: Sendable {
 }
 
 extension Customers {
-    /// What the wish would change for those whom it concerns, as reads would answer it.
+    /// What the wish would change for the customers concerned, as reads would answer.
     package func rehearsing<Answer>(_ wish: Wish<Answer>) -> Wish<RehearsalAnswer> {
         wish.rehearsed.thenLooking { rehearsal throws(CommandError) in
             var sides: [RehearsalAnswer.Side] = []

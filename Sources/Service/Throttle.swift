@@ -11,20 +11,19 @@ package struct Rate: Sendable {
     }
 }
 
-/// The limits on strangers. `docs/security.md` lists them.
+/// Limits for strangers. `docs/security.md` lists them.
 extension Rate {
-    /// Unknown keys from one address.
     package static let unknownKeys = Rate(50, perSecond: 5)
-    /// Notifications with new certificates, from one address and in all.
+    /// Notifications with new certificates, from one address and in total.
     static let newSigners = Rate(10, perSecond: 2)
     static let allNewSigners = Rate(60, perSecond: 20)
-    /// Unproven notifications from an address that has sent genuine ones.
+    /// Unproven notifications from an address that sent genuine ones before.
     static let unprovenNotifications = Rate(200, perSecond: 10)
-    /// Database lookups for a key or an app that memory lacks.
+    /// Database lookups for a key or an app that is not in memory.
     static let reloads = Rate(20, perSecond: 20)
 }
 
-/// The remaining part of a rate.
+/// What is left of a rate.
 struct Allowance {
     private let rate: Rate
     private var rest: Double
@@ -54,10 +53,10 @@ struct Allowance {
     mutating func giveBack() { rest = min(rate.burst, rest + 1) }
 }
 
-/// The shares of many strangers, and the total for all of them.
+/// Limits each stranger, and all strangers together.
 package struct Throttle: Sendable {
-    /// How many callers have a share of their own. All others share one, so that sending from many
-    /// addresses gains nothing.
+    /// How many callers have a share of their own. All others have a common one, so sending from
+    /// many addresses gains nothing.
     private static let limit = 10_000
 
     private let each: Rate
@@ -78,13 +77,13 @@ package struct Throttle: Sendable {
         return self[who].left(at: now) >= 1
     }
 
-    /// Whether `who` may have one more, which it then takes.
+    /// Takes one for `who`, if possible.
     package mutating func take(_ who: String, at now: Instant) -> Bool {
         guard allows(who, at: now), all?.take(at: now) ?? true else { return false }
         return self[who].take(at: now)
     }
 
-    /// Returns what `who` took and did not use.
+    /// Returns what `who` took but did not use.
     package mutating func giveBack(_ who: String) {
         self[who].giveBack()
         all?.giveBack()
@@ -101,7 +100,7 @@ package struct Throttle: Sendable {
         }
     }
 
-    /// Forgets callers who took nothing recently. It checks all of them, so it runs at most once a
+    /// Forgets callers who took nothing recently. It checks all callers, so it runs at most once a
     /// second.
     private mutating func makeRoom(for who: String, at now: Instant) {
         guard own.count >= Throttle.limit, own[who] == nil else { return }

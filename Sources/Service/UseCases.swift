@@ -1,4 +1,4 @@
-/// What Deed can be asked to do, by subject. Each holds its own dependencies.
+/// Everything that Deed can be asked to do, by subject. Each subject holds its own dependencies.
 package struct UseCases: Sendable {
     package let ports: Ports
     package let ledger: any EventLog
@@ -9,17 +9,22 @@ package struct UseCases: Sendable {
     package let balances: CustomerBalances
     package let orders: Orders
     package let moves: Moves
+    package let merges: Merges
     package let blocks: Blocks
     package let unclaimed: Unclaimed
     package let refunds: Refunds
     package let erasures: Erasures
     package let exports: Exports
     package let projects: Projects
+    package let keyLists: KeyLists
+    package let trails: Trails
+    package let people: People
+    package let signIns: SignIns
     package let apps: Apps
     package let catalogs: Catalogs
     package let acceptance: LogAcceptance
     package let reconciliations: Reconciliations
-    /// Only where requests can be sent.
+    /// `nil` unless requests can be sent.
     package var webhooks: Webhooks?
 
     package init(_ ports: Ports) {
@@ -36,6 +41,7 @@ package struct UseCases: Sendable {
         balances = CustomerBalances(ledger: ledger, secrets: secrets)
         orders = Orders(ledger: ledger, directory: directory, secrets: secrets, now: now)
         moves = Moves(ledger: ledger, secrets: secrets)
+        merges = Merges(ledger: ledger, secrets: secrets)
         blocks = Blocks(secrets: secrets)
         unclaimed = Unclaimed(ledger: ledger, directory: directory, secrets: secrets)
         refunds = Refunds(
@@ -44,9 +50,17 @@ package struct UseCases: Sendable {
         exports = Exports(
             customers: customers, log: ports.erasures, text: ports.evidenceText, now: now)
         projects = Projects(ledger: ledger, credentials: ports.credentials, secrets: secrets)
+        keyLists = KeyLists(ledger: ledger, using: ports.keyUsing, now: now)
+        trails = Trails(
+            ledger: ledger, keeping: ports.trail, reading: ports.reading, now: now)
+        people = People(
+            keeping: ports.people, passwords: ports.passwords, sessions: ports.sessions,
+            secrets: secrets, machineClock: ports.machineClock)
+        signIns = SignIns(
+            ports.passwords, ports.sessions, secrets, machineClock: ports.machineClock)
         apps = Apps(credentials: ports.credentials, secrets: secrets, now: now)
         catalogs = Catalogs(ledger: ledger, directory: directory, secrets: secrets, now: now)
-        reconciliations = Reconciliations(ports)
+        reconciliations = Reconciliations(ledger, directory, secrets, now: now)
         acceptance = LogAcceptance(ledger: ledger, directory: directory, secrets: secrets)
     }
 }

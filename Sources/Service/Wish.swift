@@ -1,21 +1,24 @@
 package import Core
 import Synchronization
+package import Threading
 
 package typealias CommandResult = Result<Outcome, CommandError>
 
-/// What a sender wants written, step by step, and the resulting answer.
+/// What a sender wants written, step by step, and the answer that results.
 ///
-/// A step says what it needs and not who waits for it: a command's own thread may, and a server begins
-/// the next step where the last one ended, so that no thread waits for a commit.
+/// A step says what it needs but not who waits for it: a command's own thread can, and a server can
+/// start the next step where the last one ended. No thread has to wait for a commit.
 package indirect enum Wish<Answer: Sendable>: Sendable {
     /// Nothing is left to do.
     case answered(Result<Answer, CommandError>)
-    /// A command for the ledger, and what follows from its result.
+    /// A command for the ledger, and how to continue with its result.
     case write(Command, then: @Sendable (CommandResult) -> Wish)
-    /// Something that takes a while, such as a lookup in the database.
+    /// Something slow, such as a database lookup.
     case look(@Sendable () throws(CommandError) -> Wish)
+    /// Something that others answer later, such as a store, and what follows from that.
+    case ask(Course<Wish>)
 
-    /// A command alone.
+    /// A single command.
     package init(
         _ command: Command,
         answer: @escaping @Sendable (Outcome) throws(CommandError) -> Answer
@@ -25,7 +28,7 @@ package indirect enum Wish<Answer: Sendable>: Sendable {
         }
     }
 
-    /// Commands that are written in turn, each in its own commit.
+    /// Several commands in order, each in its own commit.
     package init(
         _ commands: [Command],
         answer: @escaping @Sendable ([CommandResult]) throws(CommandError) -> Answer
@@ -43,7 +46,7 @@ package indirect enum Wish<Answer: Sendable>: Sendable {
         return .write(command) { .next(commands.dropFirst(), results + [$0], answer) }
     }
 
-    /// The result of a lookup.
+    /// Looks something up immediately.
     package init(looking look: () throws(CommandError) -> Wish) {
         do throws(CommandError) {
             self = try look()
@@ -52,7 +55,7 @@ package indirect enum Wish<Answer: Sendable>: Sendable {
         }
     }
 
-    /// The same wish, followed by what `next` makes of its answer.
+    /// Continues with what `next` makes of the answer.
     package func then<Other>(
         _ next: @escaping @Sendable (Result<Answer, CommandError>) -> Wish<Other>
     ) -> Wish<Other> {
@@ -60,10 +63,11 @@ package indirect enum Wish<Answer: Sendable>: Sendable {
         case .answered(let result): next(result)
         case .write(let command, let then): .write(command) { then($0).then(next) }
         case .look(let look): .look { Wish(looking: look).then(next) }
+        case .ask(let course): .ask(course.map { $0.then(next) })
         }
     }
 
-    /// The same wish, whose answer is checked once more before it is given.
+    /// Continues with a lookup that turns the answer into another one.
     package func thenLooking<Other>(
         _ look: @escaping @Sendable (Answer) throws(CommandError) -> Other
     ) -> Wish<Other> {
@@ -76,8 +80,7 @@ package indirect enum Wish<Answer: Sendable>: Sendable {
         }
     }
 
-    /// What follows from a lookup of a purchase; looks again if it changed between the lookup and
-    /// the decision.
+    /// Looks up a purchase and continues. Looks again if the purchase changed before the decision.
     static func lookingAgain(
         at purchase: PurchaseID, attempts: Int = 3,
         _ look: @escaping @Sendable () throws(CommandError) -> Wish
@@ -92,7 +95,7 @@ package indirect enum Wish<Answer: Sendable>: Sendable {
 }
 
 extension EventLog {
-    /// Carries out the wish, and waits for the answer.
+    /// Fulfils the wish, and waits for the answer.
     package func perform<Answer>(_ wish: Wish<Answer>) throws(CommandError) -> Answer {
         var wish = wish
         while true {
@@ -101,12 +104,13 @@ extension EventLog {
             case .write(let command, let then):
                 wish = then(Result { () throws(CommandError) in try append(command) })
             case .look(let look): wish = try look()
+            case .ask(let course): wish = course.awaited()
             }
         }
     }
 }
 
-/// Held while a command is on its way: a batch that is about to be committed may wait a moment for it.
+/// Held while a command is on its way. A batch about to be committed may wait a moment for it.
 package final class Announcement: Sendable {
     private let isOver = Atomic(false)
     private let ledger: any EventLog
@@ -116,11 +120,11 @@ package final class Announcement: Sendable {
         ledger.announce(1)
     }
 
-    /// The command has arrived.
+    /// Ends the announcement because the command has arrived.
     package func end() {
         if !isOver.exchange(true, ordering: .relaxed) { ledger.announce(-1) }
     }
 
-    /// In case it never arrives.
+    /// Covers commands that never arrive.
     deinit { end() }
 }

@@ -1,5 +1,6 @@
 package import Core
 package import Outbound
+package import Threading
 
 /// What the client of a store needs from the outside.
 package protocol StoreLine: Sendable {
@@ -9,7 +10,8 @@ package protocol StoreLine: Sendable {
     func take(_ turn: StoreTurn, now: Instant) throws(Fault) -> Instant?
     /// Tells all instances that the store accepts no such call before an instant.
     func rest(_ turn: StoreTurn, until: Instant) throws(Fault)
-    func send(_ request: OutboundRequest) throws(OutboundError) -> OutboundResponse
+    /// Responds once, from a thread that must not be held up.
+    func send(_ request: OutboundRequest, respond: @escaping @Sendable (Courier.Answer) -> Void)
     /// The machine's clock: stores know no other.
     func machineClock() -> Instant
     func pause(milliseconds: Int64)
@@ -20,28 +22,51 @@ extension StoreLine {
     package func answer(
         to request: OutboundRequest, _ turn: StoreTurn, _ patience: StorePatience
     ) throws(StoreTrouble) -> OutboundResponse {
-        let wait = try rethrowing(as: StoreTrouble.fault, take(turn, now: machineClock()))
-        if let wait { throw .limited(until: wait) }
-        let response = try answer(to: request.limited(patience, lane: turn.app.lane))
-        guard response.wantsPause else { return response }
-        let end = response.pauseEnd(now: machineClock())
-        try rethrowing(as: StoreTrouble.fault, rest(turn, until: end))
-        throw .limited(until: end)
+        try answering(request, turn, patience).awaited().get()
     }
 
-    private func answer(to request: OutboundRequest) throws(StoreTrouble) -> OutboundResponse {
-        do throws(OutboundError) {
-            return try send(request)
-        } catch {
-            switch error {
-            case .untrusted(let detail): throw .untrusted(detail)
-            case .replyTooLarge(let limit):
-                throw .unreadable("it is larger than \(limit) bytes")
-            case .malformedRequest:
-                throw .fault(.broken("A request to the store could not be sent as intended."))
-            case .unreachable, .timedOut, .brokenOff, .forbidden, .cancelled, .overloaded:
-                throw .unavailable(error.description)
+    /// The same for a caller who does not wait.
+    package func answering(
+        _ request: OutboundRequest, _ turn: StoreTurn, _ patience: StorePatience
+    ) -> Course<Result<OutboundResponse, StoreTrouble>> {
+        .work {
+            do throws(StoreTrouble) {
+                let wait = try rethrowing(as: StoreTrouble.fault, take(turn, now: machineClock()))
+                if let wait { throw .limited(until: wait) }
+            } catch {
+                return .ended(.failure(error))
             }
+            let request = request.limited(patience, lane: turn.app.lane)
+            return .wait { resume in
+                send(request) { answer in resume(.work { .ended(told(answer, turn)) }) }
+            }
+        }
+    }
+
+    private func told(
+        _ answer: Courier.Answer, _ turn: StoreTurn
+    ) -> Result<OutboundResponse, StoreTrouble> {
+        Result { () throws(StoreTrouble) in
+            let response = try rethrowing(as: StoreTrouble.init) { () throws(OutboundError) in
+                try answer.get()
+            }
+            guard response.wantsPause else { return response }
+            let end = response.pauseEnd(now: machineClock())
+            try rethrowing(as: StoreTrouble.fault, rest(turn, until: end))
+            throw .limited(until: end)
+        }
+    }
+}
+
+extension StoreTrouble {
+    fileprivate init(_ error: OutboundError) {
+        switch error {
+        case .untrusted(let detail): self = .untrusted(detail)
+        case .replyTooLarge(let limit): self = .unreadable("it is larger than \(limit) bytes")
+        case .malformedRequest:
+            self = .fault(.broken("A request to the store could not be sent as intended."))
+        case .unreachable, .timedOut, .brokenOff, .forbidden, .cancelled, .overloaded:
+            self = .unavailable(error.description)
         }
     }
 }
@@ -53,8 +78,8 @@ extension StoreApp {
 
 /// How long to wait for a store, in milliseconds: well within the lease of queued evidence.
 package struct StorePatience: Sendable {
-    let firstByte: Int
-    let whole: Int
+    package let firstByte: Int
+    package let whole: Int
 
     package static let usual = StorePatience(firstByte: 10_000, whole: 20_000)
 

@@ -2,7 +2,7 @@ package import JSON
 
 /// Writes messages for operators, one JSON object per line. Never evidence, keys or payloads.
 package struct Log: Sendable {
-    /// Who must act: nobody, an operator some day, an operator now.
+    /// Who must act: no one, an operator some day, an operator now.
     package enum Level: String, Sendable { case info, warning, error }
 
     private let write: @Sendable (String) -> Void

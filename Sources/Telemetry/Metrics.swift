@@ -1,6 +1,6 @@
 import Synchronization
 
-/// Counts upwards only.
+/// A count that only grows.
 ///
 /// Threads that constantly count the same thing contend for its memory. Where that matters, a
 /// counter has several lanes, and each thread picks one.
@@ -94,7 +94,7 @@ package final class Metrics: Sendable {
         return counter
     }
 
-    /// A counter that another part keeps, read whenever metrics are read.
+    /// A counter kept elsewhere, read whenever metrics are read.
     package func counter(
         _ name: String, _ help: String, _ value: @escaping @Sendable () -> Int64
     ) {

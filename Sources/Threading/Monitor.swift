@@ -3,7 +3,7 @@ import Glibc
 /// How many waiting threads a change to a `Monitor` wakes.
 package enum Wake { case none, one, all }
 
-/// A value that threads change under a lock, and whose condition they wait for.
+/// A value that threads change under a lock and can wait on.
 ///
 /// `@unchecked Sendable`: the value is only touched between `lock` and `unlock`.
 package final class Monitor<Value: ~Copyable>: @unchecked Sendable {
@@ -41,7 +41,7 @@ package final class Monitor<Value: ~Copyable>: @unchecked Sendable {
         return try body(&value)
     }
 
-    /// The same for a body that decides itself which threads to wake.
+    /// Like `change`, but `body` decides which threads to wake.
     package func changeAndWake<Result>(
         _ body: (inout Value) -> (Result, Wake)
     ) -> Result {

@@ -3,7 +3,7 @@ import Glibc
 
 /// How soon a thread gets a processor when there are too few.
 package enum Urgency: Int32 {
-    /// Work for callers who count milliseconds, and work that all callers wait for.
+    /// Work for callers who count milliseconds, and work that every caller waits for.
     case usual = 0
     /// Long work for one sender: a stream of it must not delay short answers.
     case patient = 10
@@ -27,7 +27,7 @@ package func startThread(
     thread.start()
 }
 
-/// Works on all items at the same time, each on its own thread, and waits until all are done.
+/// Works on all items at once, each on its own thread, and waits for all of them.
 package func sideBySide<Item: Sendable, Result: Sendable>(
     _ items: [Item], _ work: @escaping @Sendable (Item) -> Result
 ) -> [Result] {
@@ -38,7 +38,7 @@ package func sideBySide<Item: Sendable, Result: Sendable>(
             done.change { $0[place] = result }
         }
     }
-    // The first needs no thread, because this one would only wait.
+    // The first item runs here, since this thread would only wait.
     if let first = items.first {
         let result = work(first)
         done.change { $0[0] = result }

@@ -10,19 +10,34 @@ enum CommandLineTool {
 
             """, commands: commands)
 
+    /// In the order of the help. A new file of a family adds to its family's list.
     static let commands: [CommandSpec] =
-        [setupCommand, serveCommand, migrateCommand, statusCommand, doctorCommand] + projectCommands
+        [setupCommand, serveCommand, migrateCommand, statusCommand, doctorCommand]
+        + projectCommands
         + appCommands
         + keyCommands
-        + catalogCommands + grantCommands + [adjustCommand, transferCommand] + blockCommands
+        + personCommands
+        + [trailCommand]
+        + catalogCommands
+        + grantCommands
+        + [adjustCommand, transferCommand, mergeCommand]
+        + blockCommands
         + orderCommands
-        + unclaimedCommands + refundCommands + [findCommand] + customerCommands + erasureCommands
+        + unclaimedCommands
+        + refundCommands
+        + [findCommand]
+        + customerCommands
+        + erasureCommands
         + [eventsCommand]
         + intakeCommands
         + storeCommands
-        + storeChangeCommands + webhookCommands + secretCommands + reconcileCommands + [
-            submitCommand, verifyCommand, auditCommand, checkpointCommand, acceptLogCommand,
-        ] + backupCommands
+        + storeChangeCommands
+        + webhookCommands
+        + secretCommands
+        + reconcileCommands
+        + [submitCommand, verifyCommand]
+        + [auditCommand, checkpointCommand, acceptLogCommand]
+        + backupCommands
 
     static func run(_ arguments: [String]) -> Int32 {
         keepMemoryToOneself()

@@ -24,7 +24,7 @@ extension Option {
 extension Invocation {
     func project() throws(CommandEnd) -> ProjectID { try requiredID("project") }
 
-    /// The customer in a flag or the first argument, in the environment of the flag.
+    /// The customer from a flag or the first argument, in the environment that the flag names.
     func stream() throws(CommandEnd) -> Core.Stream {
         if self["customer"] != nil, positional(0) != nil {
             throw usage("the customer is named twice: as an argument and with --customer")
@@ -35,7 +35,7 @@ extension Invocation {
         return try stream(of: text)
     }
 
-    /// The customer with that name, in the environment of the flag.
+    /// The customer with this name, in the environment that the flag names.
     func stream(of text: String) throws(CommandEnd) -> Core.Stream {
         let customer: CustomerID = try id(text, named: "--customer")
         if customer.isReserved { throw usage("--customer begins with a prefix that Deed reserves") }
@@ -49,5 +49,14 @@ extension Invocation {
             throw usage("--environment must be production or sandbox")
         }
         return environment
+    }
+}
+
+extension Invocation {
+    /// The bounds from `--from` and `--to`.
+    func period() throws(CommandEnd) -> (from: Instant?, to: Instant?) {
+        let (from, to) = (try instant("from"), try instant("to"))
+        if let from, let to, to <= from { throw usage("--to must come after --from") }
+        return (from, to)
     }
 }

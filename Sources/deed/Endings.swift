@@ -14,20 +14,20 @@ extension CommandEnd {
     init(_ fault: Fault) { self = .fault(fault.sentence) }
 }
 
-/// Runs a use case; turns its error into the command's end.
+/// Runs a use case. Its error becomes the command's end.
 func obey<Answer>(
     _ answer: @autoclosure () throws(CommandError) -> Answer
 ) throws(CommandEnd) -> Answer {
     try rethrowing(as: CommandEnd.init, answer)
 }
 
-/// Asks the ledger; turns a fault into the command's end.
+/// Asks the ledger. A fault becomes the command's end.
 func ask<Answer>(_ answer: @autoclosure () throws(Fault) -> Answer) throws(CommandEnd) -> Answer {
     try rethrowing(as: CommandEnd.init, answer)
 }
 
 extension UseCases {
-    /// Carries out the wish, like `obey`.
+    /// Fulfils the wish. Its error becomes the command's end.
     func fulfil<Answer>(_ wish: Wish<Answer>) throws(CommandEnd) -> Answer {
         try obey(ledger.perform(wish))
     }

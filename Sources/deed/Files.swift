@@ -4,7 +4,7 @@ import Foundation
 import Glibc
 import PrivatePostgres
 
-/// The content of a file that a person named; `-` is standard input.
+/// Reads a file that a person named; `-` is standard input.
 func readFile(_ path: String, limit: Int = 1 << 20) throws(CommandEnd) -> String {
     let descriptor = path == "-" ? dup(STDIN_FILENO) : open(path, O_RDONLY | O_CLOEXEC)
     if descriptor < 0 {
@@ -23,7 +23,6 @@ func readFile(_ path: String, limit: Int = 1 << 20) throws(CommandEnd) -> String
     throw .usage("\(path) is larger than \(limit >> 20) MiB, which no file of this kind is")
 }
 
-/// The path from the root folder on.
 func absolutePath(_ path: String) -> String {
     URL(fileURLWithPath: path).standardizedFileURL.path
 }
@@ -39,14 +38,14 @@ func syncFolder(of path: String) {
 
 func fileExists(_ path: String) -> Bool { access(path, F_OK) == 0 }
 
-/// How many bytes are free where the folder is; `nil` if that cannot be told.
+/// Free bytes on the folder's disk; `nil` if unknown.
 func freeBytes(in folder: String) -> Int64? {
     var found = statvfs()
     guard statvfs(folder, &found) == 0, found.f_blocks > 0 else { return nil }
     return Int64(clamping: UInt64(found.f_bavail) * UInt64(found.f_frsize))
 }
 
-/// Makes a new folder for this user alone, whose name begins like that.
+/// Creates a folder that only this user can enter, with this prefix.
 func temporaryFolder(_ beginning: String) throws(CommandEnd) -> String {
     var template = nameTemplate(beginning)
     guard mkdtemp(&template) != nil else {
@@ -55,13 +54,13 @@ func temporaryFolder(_ beginning: String) throws(CommandEnd) -> String {
     return String(decoding: template.dropLast().map(UInt8.init(bitPattern:)), as: UTF8.self)
 }
 
-/// Writes a file completely or not at all: the old one stays until the new one is safe on disk.
+/// Replaces a file completely or not at all: the old one stays until the new one is on disk.
 func replaceFile(_ path: String, with text: String) throws(CommandEnd) {
     func fault() -> CommandEnd {
         .fault("\(path) cannot be written: \(String(cString: strerror(errno)))")
     }
     let draft = "\(path).\(getpid()).new"
-    // Never the target of a link: the folder may be another user's.
+    // Never write through a link: the folder may belong to another user.
     unlink(draft)
     let descriptor = open(draft, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o644)
     if descriptor < 0 { throw fault() }

@@ -1,7 +1,7 @@
 import Glibc
 
-/// Overwrites passwords with `x` in the connection strings among this process's arguments, which every
-/// user of the machine can list. The arguments must have been read before.
+/// Overwrites passwords in this process's arguments with `x`, because every user of the machine can
+/// list them. Read the arguments first.
 func hidePasswords() {
     for place in 0..<Int(CommandLine.argc) {
         guard let argument = CommandLine.unsafeArgv[place] else { continue }
@@ -12,8 +12,7 @@ func hidePasswords() {
     }
 }
 
-/// Where passwords appear in a connection string of either form, or in an argument that contains
-/// one.
+/// Finds passwords in a connection string of either form, or in an argument that contains one.
 func passwordRanges(in text: [UInt8]) -> [Range<Int>] {
     var ranges: [Range<Int>] = []
     func first(_ sought: String, from start: Int) -> Int? {
@@ -24,7 +23,7 @@ func passwordRanges(in text: [UInt8]) -> [Range<Int>] {
         }
     }
     if let scheme = first("://", from: 0), scheme >= 5 {
-        // A password may contain any of these characters; the last one ends it.
+        // A password may contain these characters, so the last one counts.
         let end = text[(scheme + 3)...].firstIndex { $0 == UInt8(ascii: "/") } ?? text.count
         let authority = (scheme + 3)..<end
         if let at = text[authority].lastIndex(of: UInt8(ascii: "@")),
@@ -48,7 +47,7 @@ func passwordRanges(in text: [UInt8]) -> [Range<Int>] {
     return ranges
 }
 
-/// After a quoted value, or before the separator of the next.
+/// Ends at the closing quote or before the next separator.
 private func passwordEnd(in text: [UInt8], from start: Int) -> Int {
     guard start < text.count, text[start] == UInt8(ascii: "'") else {
         let ends = [UInt8(ascii: " "), UInt8(ascii: "&")]

@@ -17,21 +17,20 @@ extension Option {
         "extra-roots", "FOLDER", "certificates that vouch for sandbox evidence too")
 }
 
-/// A log on standard error.
 let standardErrorLog = Log { line in
     printError("{\"at\":\"\(systemClock().text)\"," + line.dropFirst())
 }
 
 extension Settings {
-    /// The settings in flags and variables.
+    /// The settings from flags and variables.
     init(_ invocation: Invocation) {
         self.init(
             databaseURL: invocation["database-url"],
             dataFolder: invocation["data-dir"] ?? Settings.defaultDataFolder)
     }
 
-    /// For root, the folder where services keep their data; for anyone else, one in their home. It is that
-    /// of the user who started this process, even if the process has changed its user since.
+    /// For root, the folder where services keep data; for others, a folder in their home. It
+    /// depends on the user who started the process, even if the process has changed its user since.
     static let defaultDataFolder: String = {
         if getuid() == 0 { return "/var/lib/deed" }
         let variables = ProcessInfo.processInfo.environment
@@ -41,7 +40,7 @@ extension Settings {
 }
 
 extension Invocation {
-    /// The configured database, which the caller leaves at the end.
+    /// The configured database. The caller must leave it.
     func database(
         mayCreate: Bool = false, isRestoring: Bool = false, log: Log = .silent
     ) throws(CommandEnd) -> Database {
@@ -50,7 +49,7 @@ extension Invocation {
         }
     }
 
-    /// Runs `body` over that database, with the schema that this release needs.
+    /// Runs `body` with the database, whose schema fits this release.
     func withDatabase(
         mayCreate: Bool = false, log: Log = .silent,
         _ body: (Database) throws(CommandEnd) -> Void
@@ -61,8 +60,8 @@ extension Invocation {
         try body(database)
     }
 
-    /// Notes beside the log that an operator has done something now. A database that cannot be written to is
-    /// none whose operators need the note.
+    /// Records when an operator did something. If the database cannot be written to, the note does
+    /// not matter.
     func note(done what: String, says: JSON = [:]) {
         guard let database = try? database() else { return }
         defer { database.leave() }
@@ -70,7 +69,7 @@ extension Invocation {
         try? view.note(done: what, says: says.text)
     }
 
-    /// The flags of this call that say where the installation is, for commands that are to be pasted.
+    /// This call's flags that locate the installation, for commands to paste.
     var placeFlags: String {
         ["database-url", "data-dir"].filter(isWritten).map {
             " --\($0) \(shellWord((self[$0] ?? "").withoutPasswords))"
@@ -83,8 +82,7 @@ extension Invocation {
         }
     }
 
-    /// Runs `body` with the use cases over that database. If the command is about a project, the
-    /// project must exist.
+    /// Runs `body` with the use cases. If the command names a project, it must exist.
     func withUseCases(
         in project: ProjectID? = nil, mayCreate: Bool = false,
         _ body: (UseCases) throws(CommandEnd) -> Void
@@ -94,7 +92,7 @@ extension Invocation {
         }
     }
 
-    /// The same, with everything needed to take evidence in.
+    /// Runs `body` with everything needed to take in evidence.
     func withIntake(
         in project: ProjectID? = nil, onlyReads: Bool? = nil,
         _ body: (Intake) throws(CommandEnd) -> Void
@@ -104,7 +102,7 @@ extension Invocation {
         }
     }
 
-    /// Whether it only reads is known of the command, or for one that only some of its flags make write.
+    /// `onlyReads` is for commands that write only with certain flags.
     func withLive(
         in project: ProjectID? = nil, mayCreate: Bool = false, onlyReads: Bool? = nil,
         _ body: (Live) throws(CommandEnd) -> Void
@@ -127,7 +125,7 @@ extension Invocation {
         }
     }
 
-    /// The certificates of `--extra-roots`; none without it.
+    /// The certificates of `--extra-roots`, if any.
     func extraRoots() throws(CommandEnd) -> [Certificate] {
         try self["extra-roots"].map(readRoots) ?? []
     }
@@ -147,7 +145,7 @@ extension Invocation {
     }
 }
 
-/// Starts what a command needs; turns an error into the command's end.
+/// Starts something that a command needs. An error becomes the command's end.
 func starting<Started>(
     _ body: () throws(StartError) -> Started
 ) throws(CommandEnd) -> Started {

@@ -7,19 +7,22 @@ import Testing
 
 @testable import API
 
-/// Every route of the router, with every kind of key. What is sent is a call that the right key may make.
-@Suite("The permissions of each key", .timeLimit(.minutes(5)))
+/// Every route of the router with every kind of key. Each call is one that the right key may make.
+@Suite("The permissions of each key", .timeLimit(.minutes(20)))
 struct AuthorizationTests {
     struct Row {
         let call: String
-        /// The least role that may; `nil` for a call that takes no key.
+        /// The weakest of reader, backend and admin that may make the call; `nil` if it takes no
+        /// key.
         let role: Role?
-        /// The arguments of the pattern, in their order, of what there is in the project.
+        /// Whether support staff may make it as well, although a reader may not.
+        var isForSupport = false
+        /// The pattern's arguments, in order, from the project's things.
         var arguments: [String] = []
         var body = ""
-        /// What a key of another project is answered.
+        /// The status for a key of another project.
         var elsewhere = 200
-        /// What is answered about the other environment; `nil` where the call is about none.
+        /// The status for the other environment; `nil` if the call is about none.
         var apart: Int?
     }
 
@@ -34,12 +37,14 @@ struct AuthorizationTests {
     func complete() {
         let outlines = stage.front.service.router.outlines
         let routed = outlines.map { route in
-            "\(route.method) \(route.pattern) \(route.role?.rawValue ?? "open")"
+            "\(route.method) \(route.pattern) \(route.roles?.map(\.rawValue) ?? [])"
         }
-        let listed = stage.rows.map { "\($0.call) \($0.role?.rawValue ?? "open")" }
+        let listed = stage.rows.map { row in
+            "\(row.call) \(Role.allCases.filter { Self.may($0, row) }.map(\.rawValue))"
+        }
         #expect(Set(listed) == Set(routed))
         #expect(listed.count == routed.count)
-        // What is about an environment is tried in the other one.
+        // Calls about an environment are also tried in the other one.
         let about = outlines.filter { $0.parameters.contains("environment") }
             .map { "\($0.method) \($0.pattern)" }
         let tried = stage.rows.filter { $0.apart != nil }.map(\.call)
@@ -55,12 +60,12 @@ struct AuthorizationTests {
             return key
         }
         let keys = try Role.allCases.map { ($0, try service.key($0)) }
-        // Each unknown key would cost a look into the database, of which there are only so many.
+        // Each unknown key would cost a database lookup, and these are limited.
         try service.keys.reload()
         let before = (stage.everything(), try service.eventCount())
         for row in stage.rows {
-            guard let least = row.role else {
-                // Whatever key comes with it is not looked at.
+            guard row.role != nil else {
+                // A key is ignored.
                 let reply = stage.send(row, nil)
                 #expect(reply.code?.hasPrefix("key_") != true, "\(row.call)")
                 for key in revoked {
@@ -73,15 +78,15 @@ struct AuthorizationTests {
                 let reply = stage.send(row, key)
                 #expect(reply.status == 401 && reply.code == "key_unknown", "\(row.call)")
             }
-            for (role, key) in keys where !Self.may(role, least) {
+            for (role, key) in keys where !Self.may(role, row) {
                 Self.expectRefused(stage.send(row, key), "\(role) \(row.call)")
             }
         }
         #expect(stage.everything() == before.0)
         #expect(try service.eventCount() == before.1)
         for row in stage.rows {
-            guard let least = row.role else { continue }
-            for (role, key) in keys where Self.may(role, least) {
+            guard row.role != nil else { continue }
+            for (role, key) in keys where Self.may(role, row) {
                 let reply = stage.send(row, key)
                 let codes = ["key_missing", "key_unknown", "role_insufficient"]
                 #expect(!codes.contains(reply.code ?? ""), "\(role) \(row.call)")
@@ -95,14 +100,14 @@ struct AuthorizationTests {
         let service = stage.front.service
         try service.createProject("other")
         let others = try Role.allCases.map { ($0, try service.key($0, project: "other")) }
-        stage.front.limitCredits(by: others.first { $0.0 == .admin }?.1)
+        stage.front.limit(by: others.first { $0.0 == .admin }?.1)
         let before = stage.everything()
         #expect(before.contains { $0.contains(Stage.mark) })
         for row in stage.rows {
             for (role, key) in others {
-                guard let least = row.role else { continue }
+                guard row.role != nil else { continue }
                 let reply = stage.send(row, key)
-                if Self.may(role, least) {
+                if Self.may(role, row) {
                     let told = "\(role) \(row.call): \(reply.status) \(reply.text)"
                     #expect(reply.status == row.elsewhere, "\(told)")
                 } else {
@@ -124,9 +129,9 @@ struct AuthorizationTests {
         #expect(before.contains { $0.contains(Stage.mark) })
         for row in stage.rows {
             for (role, key) in keys {
-                guard let least = row.role, let apart = row.apart else { continue }
+                guard row.role != nil, let apart = row.apart else { continue }
                 let reply = stage.send(row, key, about: environment.other)
-                if Self.may(role, least) {
+                if Self.may(role, row) {
                     let told = "\(role) \(row.call): \(reply.status) \(reply.text)"
                     #expect(reply.status == apart, "\(told)")
                 } else {
@@ -142,8 +147,11 @@ struct AuthorizationTests {
         #expect(reply.status == 403 && reply.code == "role_insufficient", "\(call)")
     }
 
-    /// The roles in their order: each may do what the one before may.
-    private static func may(_ role: Role, _ least: Role) -> Bool {
+    /// Support staff may do what readers may, and more. Each of the other roles may do what the
+    /// previous one may.
+    static func may(_ role: Role, _ row: Row) -> Bool {
+        guard let least = row.role else { return false }
+        if role == .support { return least == .reader || row.isForSupport }
         let order: [Role] = [.reader, .backend, .admin]
         return order.firstIndex(of: role) ?? -1 >= order.firstIndex(of: least) ?? 0
     }
@@ -153,25 +161,25 @@ extension Environment {
     fileprivate var other: Environment { self == .production ? .sandbox : .production }
 }
 
-/// A project with things in one environment, and a call of each route that is about them.
+/// A project with things in one environment, and a call of each route about them.
 struct Stage {
     typealias Row = AuthorizationTests.Row
 
-    /// Stands in what the project alone may read.
+    /// Marks what only the project may read.
     static let mark = "between-us"
 
     let front: Storefront
     let rows: [Row]
-    private let environment: Environment
+    let environment: Environment
 
     init(in environment: Environment) throws {
         front = try Storefront()
         self.environment = environment
-        front.limitCredits(by: front.admin)
+        front.limit(by: front.admin)
         let things = try Things(front, mark: Stage.mark, in: environment)
         rows =
             Stage.reading + Stage.submitting(things) + Stage.administering(things) + Stage.webhooks
-            + Stage.operating + Stage.erasing
+            + Stage.operating + Stage.erasing + Stage.merging
             + [Row(call: "POST /v1/stores/apple/notifications", role: nil, body: "{}")]
     }
 
@@ -244,16 +252,16 @@ struct Stage {
     }
 
     private static func administering(_ things: Things) -> [Row] {
-        let because = #"{"reason":"r"}"#
+        let because = #"{"reason":"r","ticket":"t"}"#
         let purchase = "POST /v1/customers/{customer}/purchases/{purchase}"
-        let (held, wish) = (["u1", "apple:1"], #"{"to":"u2","reason":"r"}"#)
+        let (held, wish) = (["u1", "apple:1"], #"{"to":"u2","reason":"r","ticket":"t"}"#)
         func admin(
             _ call: String, _ arguments: [String] = [], _ body: String = "", elsewhere: Int = 200,
             apart: Int? = nil
         ) -> Row {
             Row(
-                call: call, role: .admin, arguments: arguments, body: body, elsewhere: elsewhere,
-                apart: apart)
+                call: call, role: .admin, isForSupport: supported.contains(call),
+                arguments: arguments, body: body, elsewhere: elsewhere, apart: apart)
         }
         return [
             admin("POST /v1/intake/{id}/settle", [things.intake], because, elsewhere: 404),
@@ -261,17 +269,18 @@ struct Stage {
             admin("POST /v1/intake/{id}/retry", [things.intake], because, elsewhere: 404),
             admin(
                 "POST /v1/customers/{customer}/orders/{order}/close", ["u1", things.order],
-                #"{"because":"cancelled","reason":"r"}"#, elsewhere: 404, apart: 404),
+                #"{"because":"cancelled","reason":"r","ticket":"t"}"#, elsewhere: 404, apart: 404),
             admin(
                 "POST /v1/customers/{customer}/grants", ["u1"],
-                #"{"entitlement":"level2","reason":"r","allow_unknown":true}"#, elsewhere: 201,
+                #"{"entitlement":"level2","for":"P1D","reason":"r","ticket":"t","allow_unknown":true}"#,
+                elsewhere: 201,
                 apart: 201),
             admin(
                 "DELETE /v1/customers/{customer}/grants/{grant}", ["u1", things.grant], because,
                 elsewhere: 404, apart: 404),
             admin(
                 "PATCH /v1/customers/{customer}/grants/{grant}", ["u1", things.grant],
-                #"{"for_ever":true,"reason":"r"}"#, elsewhere: 404, apart: 404),
+                #"{"for":"P9D","reason":"r","ticket":"t"}"#, elsewhere: 404, apart: 404),
             admin("\(purchase)/block", held, because, elsewhere: 404, apart: 404),
             admin("\(purchase)/unblock", held, because, elsewhere: 404, apart: 404),
             admin("\(purchase)/transfer", held, wish, elsewhere: 404, apart: 404),
@@ -281,7 +290,7 @@ struct Stage {
             admin("GET /v1/unclaimed/{purchase}", ["apple:9"], elsewhere: 404, apart: 404),
             admin(
                 "POST /v1/unclaimed/{purchase}/attach", ["apple:9"],
-                #"{"customer":"u2","reason":"r"}"#, elsewhere: 404, apart: 404),
+                #"{"customer":"u2","reason":"r","ticket":"t"}"#, elsewhere: 404, apart: 404),
             admin("GET /v1/reconciliations"),
             admin("POST /v1/reconciliations", [], "{}", elsewhere: 202),
             admin("GET /v1/reconciliations/{id}", [things.reconciliation], elsewhere: 404),
@@ -296,42 +305,22 @@ struct Stage {
         ]
     }
 
-    /// Makes the call about an environment: that of the things unless it is another one.
+    /// Makes the call about the things' environment, or about another one.
     func send(_ row: Row, _ key: NewKey?, about other: Environment? = nil) -> Reply {
-        let environment = other ?? environment
-        let words = row.call.split(separator: " ")
-        var rest = row.arguments[...]
-        let path = words[1].split(separator: "/").map { part in
-            part.hasPrefix("{") ? rest.removeFirst() : String(part)
-        }.joined(separator: "/")
-        var (query, body) = ([String](), row.body)
-        if row.apart != nil {
-            if Stage.namingInBody.contains(row.call) {
-                body = #"\#(body.dropLast()),"environment":"\#(environment.rawValue)"}"#
-            } else {
-                query.append("environment=\(environment.rawValue)")
-            }
-        }
-        if row.call.hasSuffix("/receipts") || row.call.hasSuffix("/restore") {
-            // Evidence says itself where it belongs.
-            let sale = Sale("77", "level2", .nonConsumable, at: front.daysAgo(2))
-            body = front.signed([sale], by: environment).text
-        }
-        query += Stage.questions[row.call] ?? []
-        let target = "/" + path + (query.isEmpty ? "" : "?" + query.joined(separator: "&"))
-        return front.service.send(String(words[0]), target, key: key, body: body)
+        let (method, target, body) = request(row, about: other)
+        return front.service.send(method, target, key: key, body: body)
     }
 
-    /// What an admin of the project sees of all of it.
+    /// Everything that the project's admin sees.
     func everything() -> [String] {
         // An export is about both environments.
         rows.filter { $0.call.hasPrefix("GET /v1/") && !$0.call.hasSuffix("/export") }.map {
-            // The feed's cursor is a place in the whole log, which other projects write, too.
+            // The feed's cursor is a place in the whole log, which other projects also write.
             send($0, front.admin).text.replacing(/"next":"[A-Za-z0-9_-]+"/, with: "")
         }
     }
 
-    /// No word of what the project alone may read.
+    /// Expects nothing that only the project may read.
     func expectNothing(in reply: Reply, _ row: Row) {
         for word in [Stage.mark, "pro.month", "apple:1\"", "apple:9\""] {
             #expect(!reply.text.contains(word), "\(row.call): \(reply.text)")
@@ -339,7 +328,7 @@ struct Stage {
     }
 }
 
-/// What there is in the project, so that each call has something to be about.
+/// The project's things, one for each call to be about.
 private struct Things {
     let grant: String
     let order: String
@@ -383,14 +372,7 @@ extension Storefront {
         environment == .production ? store : sandbox
     }
 
-    /// Lets back ends of the key's project credit gems.
-    fileprivate func limitCredits(by admin: NewKey?) {
-        let limits =
-            #"{"credit_limits":{"gems":{"per_call":9,"per_day":99}},"allow_unknown":true}"#
-        #expect(send("PATCH", "/v1/settings", limits, key: admin).status == 200)
-    }
-
-    fileprivate func signed(_ sales: [Sale], by environment: Environment) -> JSON {
+    func signed(_ sales: [Sale], by environment: Environment) -> JSON {
         let store = store(of: environment)
         return ["signed_transactions": .array(sales.map { .string(store.transaction($0)) })]
     }

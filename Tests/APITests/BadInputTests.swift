@@ -32,7 +32,7 @@ struct BadInputTests {
     @Test(
         "A bad call is refused by name, and nothing is written",
         arguments: routes + access + paths + queries + members + shapes + settings
-            + ordersAndBalances + moves + intake + misspelt + ids + feed + webhooks)
+            + ordersAndBalances + moves + merges + intake + misspelt + ids + feed + webhooks)
     func refused(_ call: BadCall) throws {
         let service = try Self.service.get()
         let keys = try Self.keys.get()

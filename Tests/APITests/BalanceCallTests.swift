@@ -103,7 +103,61 @@ struct BalanceCallTests {
         #expect(try balance() == 105)
     }
 
-    @Test("When 64 callers spend one of ten at once, ten succeed", .timeLimit(.minutes(10)))
+    @Test("A repetition has its first bytes, and a page its own balance, near either end")
+    func repetitions() throws {
+        let first = (1...40).map { number in
+            number % 3 == 0 ? spend(Int64(number), key: "k\(number)") : giveOnce(number)
+        }
+        #expect(first.allSatisfy { $0.status == 200 })
+        // Another customer's coins come in between.
+        _ = send(
+            "POST", "/v1/customers/u2/balances/coins/adjust", #"{"amount":1000,"reason":"r"}"#)
+        let merging = send("POST", "/v1/customers/u2/merge", #"{"into":"u1","reason":"r"}"#)
+        #expect(merging.status == 200)
+        let last = (41...60).map { giveOnce($0) }
+        for (index, reply) in (first + last).enumerated() {
+            let number = index + 1
+            let again =
+                number % 3 == 0 && number <= 40
+                ? spend(Int64(number), key: "k\(number)") : giveOnce(number)
+            #expect(again.text == reply.text, "call \(number)")
+        }
+        try expectPages()
+    }
+
+    @Test("Pages of a balance that was erased begin with its own balance")
+    func erasedPages() throws {
+        for number in 1...20 { _ = giveOnce(number) }
+        let erasing = #""reason":"r","purchases":"forget""#
+        let look = send("POST", "/v1/customers/u1/erase", "{\(erasing)}")
+        let intent = try #require(try look.json["intent"]?.string)
+        #expect(
+            send("POST", "/v1/customers/u1/erase", "{\(erasing),\"intent\":\"\(intent)\"}").status
+                == 200)
+        for number in 21...50 { _ = giveOnce(number) }
+        #expect(try balance() == Int64((21...50).reduce(0, +)))
+        try expectPages()
+    }
+
+    private func giveOnce(_ number: Int) -> Reply {
+        send(
+            "POST", "\(coins)/adjust", #"{"amount":\#(number),"reason":"r"}"#,
+            idempotencyKey: "k\(number)")
+    }
+
+    /// Compares the page after each movement with the whole history.
+    private func expectPages() throws {
+        let whole = try #require(
+            try send("GET", "\(coins)/history?limit=500").json["movements"]?.array)
+        #expect(whole.count > 20)
+        for (index, movement) in whole.enumerated() {
+            let after = try #require(movement["version"]?.integer)
+            let page = try send("GET", "\(coins)/history?after=\(after)&limit=3").json["movements"]
+            #expect(page?.array == Array(whole.dropFirst(index + 1).prefix(3)), "after \(after)")
+        }
+    }
+
+    @Test("When 64 callers spend one of ten at once, ten succeed", .timeLimit(.minutes(20)))
     func race() throws {
         _ = give(10)
         let replies = Mutex<[Reply]>([])
@@ -166,7 +220,7 @@ struct BalanceCallTests {
 
     @Test(
         "A history longer than one read is listed completely and adds up",
-        .timeLimit(.minutes(10)))
+        .timeLimit(.minutes(20)))
     func longHistory() throws {
         inParallel(30) { _ in for _ in 0..<80 { _ = give(1) } }
         var versions: [Int64] = []

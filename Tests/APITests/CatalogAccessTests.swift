@@ -27,7 +27,7 @@ struct CatalogAccessTests {
         try buy("level2", .nonConsumable, by: "u3")
         try buy("pro", .autoRenewable, by: "u3", until: 30)
         try buy("level2", .nonConsumable, by: "s1", in: .sandbox)
-        // Neither what is over, nor a balance, nor what no customer claimed can be lost or gained.
+        // Expired access, balances and unclaimed purchases can be neither lost nor gained.
         try buy("pro", .autoRenewable, by: "gone", until: -1)
         try buy("coins", .consumable, by: "rich")
         try buy("level2", .nonConsumable, by: "$unclaimed/apple:9")

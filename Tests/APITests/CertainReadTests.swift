@@ -6,7 +6,7 @@ import Telemetry
 import TestSupport
 import Testing
 
-/// Reads while it cannot be told whether the database's server is the one that others write to.
+/// Reads while it is unclear whether others write to the database's server.
 @Suite("Certain reads")
 struct CertainReadTests {
     private let service: TestService
@@ -22,7 +22,7 @@ struct CertainReadTests {
             UseCases(ports), service.reads, Submissions(service.intake, apps: service.apps),
             feed: service.feed, keys: service.keys,
             operations: Operations(obstacles: { [] }, metrics: Metrics()))
-        // Memory has the answers, and every key is known.
+        // The answers and all keys are in memory.
         try service.keys.reload()
         _ = service.send("GET", "/v1/customers/u1/entitlements", key: key)
     }
@@ -66,7 +66,7 @@ struct CertainReadTests {
     }
 }
 
-/// Reads of a server that may not be the one to which others write.
+/// Reads from a server that others may not write to.
 private struct DoubtedReading: CustomerReading {
     let reading: any CustomerReading
 

@@ -6,8 +6,8 @@ import Service
 import TestSupport
 import Testing
 
-/// Holds the limits and the headers that the document names against the service.
-@Suite("The limits and headers of the document", .timeLimit(.minutes(5)))
+/// Compares the limits and headers in the document with the service.
+@Suite("The limits and headers of the document", .timeLimit(.minutes(20)))
 struct DocumentLimitTests {
     private let document: APIDocument
     private let service: TestService
@@ -21,12 +21,12 @@ struct DocumentLimitTests {
 
     // MARK: Limits of requests
 
-    /// Why a call was not done.
+    /// Why a call was refused.
     private struct No: Hashable {
         let status: Int
         let code: String
         let member: String?
-        /// Each place in a catalog that is wrong.
+        /// Each wrong place in a catalog.
         let places: [String]
     }
 
@@ -38,8 +38,8 @@ struct DocumentLimitTests {
             places: (json["errors"]?.array ?? []).map { $0["path"]?.string ?? "" })
     }
 
-    /// Asks with what is within the limit, and with what is beyond: the first may be refused for another
-    /// reason only.
+    /// Sends a value within the limit and one beyond. The first may only be refused for another
+    /// reason.
     private func hold(
         _ probe: LimitProbe, of call: String, plain: () throws -> Reply,
         _ ask: (JSON) throws -> Reply
@@ -56,7 +56,7 @@ struct DocumentLimitTests {
         #expect(within != beyond, "\(name): what is within is refused for the same reason")
     }
 
-    /// A database has a test clock or not; that call is held in the suite of the clock.
+    /// A database has a test clock or not. The clock's suite tests that call.
     private var operations: [APIDocument.Operation] {
         document.operations.filter { !$0.pattern.hasSuffix("/test/clock") }
     }
@@ -74,7 +74,7 @@ struct DocumentLimitTests {
                 func ask(_ body: JSON) -> Reply {
                     service.send(
                         operation.method, document.target(of: operation),
-                        key: operation.json["x-role"] == nil ? nil : admin, body: body.text)
+                        key: operation.json["x-roles"] == nil ? nil : admin, body: body.text)
                 }
                 let call = "\(operation.method) \(operation.pattern)"
                 try hold(probe, of: call, plain: { ask(sample) }, ask)
@@ -84,16 +84,18 @@ struct DocumentLimitTests {
         #expect(asked.count > 60)
     }
 
-    /// What has a form of its own, which its own tests hold.
+    /// Whether the value has a form that other tests cover.
     private func isHeldElsewhere(_ probe: LimitProbe) -> Bool {
         probe.beyond == nil && probe.limit.place.hasPrefix("NewCredentials.")
             || probe.limit.keyword == "maxItems" && probe.limit.place.hasSuffix(".types")
             || probe.limit.place == "Erasure.intent"
     }
 
-    /// A cursor of the feed is sealed, so that no text is one for its length alone.
+    /// A feed's cursor is sealed, and a page of keys follows a key: no text of mere length is
+    /// valid.
     private func isHeldElsewhere(_ parameter: String, of operation: APIDocument.Operation) -> Bool {
-        parameter == "If-None-Match" || parameter == "after" && operation.pattern == "/v1/events"
+        parameter == "If-None-Match"
+            || parameter == "after" && ["/v1/events", "/v1/keys"].contains(operation.pattern)
     }
 
     @Test("Values in a path, a query or a header have the lengths that the document states")
@@ -134,7 +136,7 @@ struct DocumentLimitTests {
         for parameter in document.parameters(of: operation)
         where parameter["in"] == "query" {
             let name = parameter["name"]?.string ?? ""
-            // Where there is no body, an admin's reason stands here.
+            // Without a body, an admin's reason is a parameter.
             if parameter["required"] != true && name != "reason" { continue }
             if query.contains(where: { $0.0 == name }) { continue }
             query.append((name, parameter["example"]?.string ?? ""))
@@ -142,14 +144,14 @@ struct DocumentLimitTests {
         if !query.isEmpty {
             target += "?" + query.map { "\($0)=\($1.percentEncoded)" }.joined(separator: "&")
         }
-        // Where there is a body, parameters beside it are refused as such.
+        // With a body, additional parameters are refused.
         let content = operation.json["requestBody"]?["content"]?["application/json"]
         let isInBody = operation.json["requestBody"]?["required"] == true
         let body =
             isInBody
             ? content.map { $0["example"] ?? document.sample(of: $0["schema"] ?? .null) } : nil
         return service.send(
-            operation.method, target, key: operation.json["x-role"] == nil ? nil : admin,
+            operation.method, target, key: operation.json["x-roles"] == nil ? nil : admin,
             headers: headers, body: body?.text ?? "")
     }
 
@@ -183,6 +185,8 @@ struct DocumentLimitTests {
             "QueryAnswer.answers maxItems": Int64(QueryRoutes.customerLimit),
             "OrdersAnswer.orders maxItems": page, "EventsAnswer.events maxItems": page,
             "FeedAnswer.events maxItems": page, "GrantList.grants maxItems": page,
+            "KeyList.keys maxItems": page, "Trail.entries maxItems": page,
+            "Settings.support_limits maxProperties": Int64(SupportLimits.countLimit),
             "WebhookList.webhooks maxItems": Int64(Webhook.countLimit),
             "Webhook.headers maxItems": Int64(Webhook.headerLimit),
             "NewWebhookAnswer.headers maxItems": Int64(Webhook.headerLimit),
@@ -199,6 +203,7 @@ struct DocumentLimitTests {
             "App.sandbox_customers maxItems": Int64(App.listedCustomerLimit),
             "SettingsAnswer.apps maxItems": Int64(ProjectState.appLimit),
             "AllowedApps.bundle_ids maxItems": Int64(AppAllowances.countLimit),
+            "AllowedApps.others maxItems": Int64(AppAllowances.countLimit),
             "Settings.customers_per_account minimum": ProjectSettings.accountLimits.lowerBound,
             "Settings.customers_per_account maximum": ProjectSettings.accountLimits.upperBound,
             "Settings.credit_limits maxProperties": Int64(CreditLimit.countLimit),
@@ -240,7 +245,7 @@ struct DocumentLimitTests {
         let written = document.operations.flatMap { document.parameters(of: $0) }
             .filter { $0["in"] == "header" }.compactMap { $0["name"]?.string }
         #expect(Set(written) == Set(RequestHeader.allCases.map { "\($0.name)" }))
-        for operation in document.operations where operation.json["x-role"] != nil {
+        for operation in document.operations where operation.json["x-roles"] != nil {
             let listed = document.parameters(of: operation).filter { $0["in"] == "header" }
                 .compactMap { $0["name"]?.string }
             for header in RequestHeader.allCases {
@@ -255,7 +260,7 @@ struct DocumentLimitTests {
 
     @Test("A position beyond the log is refused wherever the document has Deed-After")
     func unreached() throws {
-        for operation in operations where operation.json["x-role"] != nil {
+        for operation in operations where operation.json["x-roles"] != nil {
             let listed = document.parameters(of: operation).contains { $0["name"] == "Deed-After" }
             let reply = ask(operation, headers: [("Deed-After", "1:999999")])
             #expect(
@@ -276,7 +281,7 @@ struct DocumentLimitTests {
                     "\(operation.method) \(operation.pattern) \(answer.name)")
             }
         }
-        // The one that each body has, and the one of a path that has no such operation.
+        // Headers of every body, and of paths without the operation.
         let told: Set<AnswerHeader> = [.contentType, .allowedMethods]
         #expect(
             written == Set(AnswerHeader.allCases.filter { !told.contains($0) }.map(\.rawValue)))
@@ -285,9 +290,9 @@ struct DocumentLimitTests {
     @Test("Without the database, exactly the answers marked in the document can be stale")
     func stale() throws {
         let reads = operations.filter {
-            $0.json["x-role"] != nil && ($0.method == "GET" || $0.pattern.hasSuffix("/query"))
+            $0.json["x-roles"] != nil && ($0.method == "GET" || $0.pattern.hasSuffix("/query"))
         }
-        // What is kept in memory is what was asked for.
+        // Asks first, because memory holds what was asked for.
         for operation in reads { _ = ask(operation) }
         try service.database.drop()
         service.outage.advance(byMilliseconds: 3000)
@@ -319,7 +324,7 @@ extension APIDocument {
         (operation.json["parameters"]?.array ?? []).map(resolve)
     }
 
-    /// The path with its arguments, of which those are the examples that are not given.
+    /// The path with its arguments. Missing ones use the document's examples.
     fileprivate func target(
         of operation: Operation, _ arguments: [String: String] = [:]
     ) -> String {

@@ -8,8 +8,8 @@ import Service
 import TestSupport
 import Testing
 
-/// Holds the document and what is built against each other; that answers are as it says, every other
-/// test holds that asks for one.
+/// Compares the document with what is built. That answers match it is checked by every test that
+/// asks for one.
 @Suite("The document of the API")
 struct DocumentTests {
     private let document: APIDocument
@@ -24,13 +24,13 @@ struct DocumentTests {
     func routes() throws {
         let built = Set(
             service.router.outlines.map { route in
-                "\(route.method) \(route.pattern) \(route.role?.rawValue ?? "open") "
+                "\(route.method) \(route.pattern) \(route.roles?.map(\.rawValue) ?? []) "
                     + "\(route.bodyLimit) \(route.parameters.sorted()) "
                     + "\(route.headers.map { "\($0.name)" }.sorted())"
             })
         let written = Set(
             document.operations.map { operation in
-                let role = operation.json["x-role"]?.string ?? "open"
+                let role = operation.json["x-roles"]?.array?.compactMap(\.string) ?? []
                 let limit = operation.json["x-body-limit"]?.integer ?? 0
                 let parameters = document.parameters(of: operation, in: "query").sorted()
                 let headers = document.parameters(of: operation, in: "header").sorted()
@@ -44,12 +44,12 @@ struct DocumentTests {
     @Test("The document marks calls that need a key, and writes that may be repeated")
     func keys() throws {
         for operation in document.operations {
-            let isKeyed = operation.json["x-role"] != nil
+            let isKeyed = operation.json["x-roles"] != nil
             let call = "\(operation.method) \(operation.pattern)"
             #expect((operation.json["security"]?.array?.isEmpty == false) == isKeyed, "\(call)")
             #expect(operation.answers[403] != nil || !isKeyed, "\(call)")
-            // The query is a read that has a body, what a store says is recorded once in any case, and neither
-            // the test clock nor an example for a receiver is a part of the log.
+            // The query is a read with a body, a store's statements are recorded once in any case,
+            // and neither the test clock nor a receiver's example is part of the log.
             let isWrite =
                 isKeyed && operation.method != "GET" && !call.hasSuffix("/query")
                 && !call.hasSuffix("/find") && !call.hasSuffix("/test/clock")
@@ -115,7 +115,7 @@ struct DocumentTests {
         for name in ["Consumable", "NonConsumable", "NonRenewing", "AutoRenewable"] {
             let schema = try #require(document.schema(name))
             let kind = try #require(schema["properties"]?["kind"]?["const"])
-            // What the reader knows of every product so that it can say that currency unlocks nothing.
+            // What a reader of every product must know to say that currency unlocks nothing.
             inside.append(
                 (
                     "products", [["kind": kind, "no_such_member": 1]],
@@ -161,10 +161,12 @@ struct DocumentTests {
         }
         let evidence = Set(try #require(document.words(of: "EvidenceCode")))
         let listed = Set(try ErrorPage.ours.get().codes)
-        // Told where no operation is, by the command line, and of one piece of evidence.
+        // Codes that no operation has: from the command line, and for one piece of evidence.
         let elsewhere: Set = [
             "route_unknown", "method_not_allowed", "project_exists", "too_many_keys",
             "held_by_another", "moved_recently", "account_shared", "too_many_allowed_apps",
+            "key_ends_in_the_past", "key_ends_too_late", "overlap_beyond_end", "key_over",
+            "key_rotated",
             "purchase_erased", "never_erased",
         ]
         #expect(listed.subtracting(answered) == elsewhere)
@@ -182,11 +184,12 @@ struct DocumentTests {
             }
         }
         let written = try #require(document.words(of: "EvidenceCode"))
-        // The queue waits for what is not evidence's fault.
+        // The queue waits for anything that is not the evidence's fault.
         let storeCodes: Set = [
             "store_not_configured", "store_secret_wrong", "credentials_locked",
             "store_unauthorized", "store_refused", "store_limited", "store_unavailable",
             "store_untrusted", "store_answer_unreadable", "store_answer_foreign",
+            "purchase_pending",
         ]
         #expect(Set(codes).union(storeCodes) == Set(written))
     }
@@ -206,7 +209,7 @@ struct DocumentTests {
         expect("SandboxAccess", SandboxAccess.Word.self)
         expect("ReceiptJudge", ReceiptJudge.self)
         let names = EventType.allCases.map(\.rawValue)
-        // And of accounts of a store, in streams that no call reads.
+        // And events of store accounts, in streams that no call reads.
         let ofProjects = [
             "project", "key", "catalog", "app", "publication", "reconciliation", "log", "account",
             "webhook",
@@ -287,14 +290,14 @@ struct DocumentTests {
 }
 
 extension String {
-    /// The names of arguments do not matter: `/v1/orders/{}`.
+    /// Ignores the names of arguments: `/v1/orders/{}`.
     fileprivate var generic: String { replacing(/\{\w+\}/, with: "{}") }
 }
 
 extension APIDocument {
     fileprivate func schema(_ name: String) -> JSON? { json["components"]?["schemas"]?[name] }
 
-    /// What the catalog holds under that name.
+    /// What the catalog has under that name.
     fileprivate func catalog(_ name: String, _ part: String) -> JSON? {
         schema("Catalog")?["properties"]?[name]?[part].map(resolve)
     }
@@ -314,7 +317,7 @@ extension APIDocument {
         return content?["schema"].map(resolve)
     }
 
-    /// The path with the example of each argument.
+    /// The path with each argument's example.
     fileprivate func target(of operation: Operation) -> String {
         (operation.json["parameters"]?.array ?? []).map(resolve).reduce(operation.pattern) {
             $0.replacing(
@@ -322,7 +325,7 @@ extension APIDocument {
         }
     }
 
-    /// Whether the content has an example, or its schema.
+    /// Whether the content or its schema has an example.
     fileprivate func hasExample(_ answer: JSON) -> Bool {
         (answer["content"]?.object?.members ?? []).allSatisfy { media in
             media.value["example"] != nil
@@ -330,7 +333,7 @@ extension APIDocument {
         }
     }
 
-    /// Everything that is given as an example of a schema, wherever it stands.
+    /// Every example of a schema, wherever it is.
     fileprivate func visitExamples(_ visit: (String, JSON, JSON) throws -> Void) rethrows {
         try visitExamples(of: json, at: "", visit)
     }

@@ -7,7 +7,7 @@ import Service
 import TestSupport
 import Testing
 
-@Suite("Erasing customers over the API", .timeLimit(.minutes(5)))
+@Suite("Erasing customers over the API", .timeLimit(.minutes(20)))
 struct ErasureTests {
     private let front: Storefront
 
@@ -32,8 +32,10 @@ struct ErasureTests {
             idempotencyKey: key)
     }
 
-    private func intent(_ customer: String = "u1") throws -> String {
-        let look = erase(customer)
+    private func intent(
+        _ customer: String = "u1", _ members: String = #""purchases":"forget""#
+    ) throws -> String {
+        let look = erase(customer, members)
         return try #require(try look.json["intent"]?.string, "\(look.text)")
     }
 
@@ -92,7 +94,7 @@ struct ErasureTests {
         try proveAll()
     }
 
-    /// The log, the rows and the chain are as they should be.
+    /// The log, the rows and the chain are right.
     private func proveAll() throws {
         let auditor = Auditor(front.service.database.settings())
         var projections = ProjectionAudit()
@@ -135,7 +137,10 @@ struct ErasureTests {
         "A freed purchase is the next customer's who proves it, and the same id begins a new life")
     func freed() throws {
         #expect(front.submit(month("1")).status == 200)
-        #expect(erase("u1", #""purchases":"free""#, intent: try intent()).status == 200)
+        let free = #""purchases":"free""#
+        let stale = erase("u1", free, intent: try intent())
+        #expect(stale.code == "intent_stale", "\(stale.text)")
+        #expect(erase("u1", free, intent: try intent("u1", free)).status == 200)
         #expect(try front.submit(month("1"), for: "u2").outcomes == ["recorded"])
         #expect(try front.isActive("pro", for: "u2") == true)
         #expect(try front.isActive("pro") == false)
@@ -144,7 +149,7 @@ struct ErasureTests {
         let found = front.send("GET", "/v1/find?q=u1", key: front.admin)
         #expect(found.text.contains("u1"), "\(found.text)")
         try proveAll()
-        // The second life can be erased, too.
+        // The second life can be erased as well.
         #expect(erase(intent: try intent()).status == 200)
         #expect(try front.isActive("level2") == false)
         try proveAll()
@@ -165,7 +170,8 @@ struct ErasureTests {
             "POST", "/v1/customers/u1/purchases/apple:9/block", #"{"reason":"fraud"}"#,
             key: front.admin)
         #expect(block.status == 200, "\(block.text)")
-        #expect(erase("u1", #""purchases":"free""#, intent: try intent()).status == 200)
+        let free = #""purchases":"free""#
+        #expect(erase("u1", free, intent: try intent("u1", free)).status == 200)
         for sale in [coins, sold, blocked] {
             let again = front.submit(sale, for: "u2")
             let item = try #require(try again.json["items"]?.array?.first)
@@ -308,6 +314,42 @@ struct ErasureTests {
         #expect(erase(intent: try intent()).status == 200)
         let answer = front.send("GET", "/v1/customers/u1/entitlements?known=\(before)")
         #expect(try answer.json["entitlements"]?.text == "{}", "\(answer.text)")
+    }
+
+    @Test(
+        "A key of one environment erases in that one, and in no other",
+        arguments: Core.Environment.allCases)
+    func boundKeys(_ environment: Core.Environment) throws {
+        for each in ["production", "sandbox"] { give(environment: each) }
+        let key = try front.service.key(.admin, only: environment)
+        try front.service.keys.reload()
+        for (named, status) in [
+            ("", 403),
+            (#","environment":"\#(environment == .production ? "sandbox" : "production")""#, 403),
+            (#","environment":"\#(environment.rawValue)""#, 200),
+        ] {
+            let reply = front.send(
+                "POST", "/v1/customers/u1/erase",
+                #"{"purchases":"forget","reason":"asked"\#(named)}"#, key: key)
+            #expect(reply.status == status, "\(named): \(reply.text)")
+        }
+    }
+
+    @Test("An export has what was kept of a purchase before its customer came")
+    func exportedWait() throws {
+        let early = Sale("76", "season", .nonRenewing, at: front.daysAgo(3))
+        let news = front.notify(
+            front.store.notification(
+                "ONE_TIME_CHARGE", id: "n-76", at: front.daysAgo(3),
+                transaction: front.store.transaction(early)))
+        #expect(news.status == 200, "\(news.text)")
+        #expect(front.submit(early).status == 200)
+        let export = front.send("GET", "/v1/customers/u1/export", key: front.admin)
+        let side = try #require(try export.json["environments"]?.array?.first)
+        let waited = try #require(side["waited"]?.array)
+        #expect(waited.contains { $0["stream"]?.string == "$unclaimed/apple:76" })
+        #expect(waited.contains { $0["data"] != .null }, "\(waited)")
+        #expect(side["evidence"]?.array?.count == 2, "The notification and the submission.")
     }
 
     @Test("An export has the events, the evidence in base64, tokens, orders and answers")

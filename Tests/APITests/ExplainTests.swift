@@ -60,7 +60,8 @@ struct ExplainTests {
                 + #""product":"unknown","cause":"product_not_in_catalog"}],"#
                 + #""events":[{"version":1,"environment":"production","type":"purchase.made","#
                 + #""about":"apple:1","occurred_at":"2026-11-19T19:21:00.000Z","#
-                + #""recorded_at":"2026-11-20T19:21:00.000Z","actor":"test","cause":"key:k"}]}"#)
+                + #""recorded_at":"2026-11-20T19:21:00.000Z","actor":"test","actor_name":null,"#
+                + #""cause":"key:k"}]}"#)
     }
 
     @Test("An explanation agrees with the answer at any instant, and as known at any instant")

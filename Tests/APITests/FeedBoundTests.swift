@@ -4,7 +4,7 @@ import Service
 import TestSupport
 import Testing
 
-@Suite("How much of the log one call of the feed reads", .timeLimit(.minutes(5)))
+@Suite("How much of the log one call of the feed reads", .timeLimit(.minutes(20)))
 struct FeedBoundTests {
     private let service: TestService
     private let key: NewKey
@@ -21,7 +21,7 @@ struct FeedBoundTests {
         #expect(reply.status == 201, "\(reply.text)")
     }
 
-    /// Repeats the customer's only event: the feed trusts the log, and proves no chains.
+    /// Repeats the customer's only event. The feed trusts the log and proves no chains.
     private func repeatEvent(of customer: String, times: Int) throws {
         try service.database.run(
             """

@@ -26,7 +26,7 @@ extension JSON {
     var id: String { self["id"]?.string ?? "" }
     var type: String { self["type"]?.string ?? "" }
     var customer: String { self["customer"]?.string ?? "" }
-    /// What changed, as in `pro started`.
+    /// What changed, such as `pro started`.
     var changes: [String] {
         (self["access"]?.array ?? []).map {
             "\($0["entitlement"]?.string ?? "") \($0["change"]?.string ?? "")"
@@ -39,7 +39,7 @@ extension TestService {
         try FeedReply(send("GET", "/v1/events?\(query)", key: key))
     }
 
-    /// All pages from a place on, to the end of the log.
+    /// All pages from a place to the end of the log.
     func wholeFeed(_ query: String = "", after: String? = nil, key: NewKey) throws -> [JSON] {
         var events: [JSON] = []
         var next = after

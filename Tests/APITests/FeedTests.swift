@@ -5,7 +5,7 @@ import Service
 import TestSupport
 import Testing
 
-@Suite("The feed", .timeLimit(.minutes(5)))
+@Suite("The feed", .timeLimit(.minutes(20)))
 struct FeedTests {
     private let front: Storefront
     private var service: TestService { front.service }

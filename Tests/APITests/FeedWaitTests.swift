@@ -9,7 +9,7 @@ import TestSupport
 import Testing
 import Threading
 
-@Suite("Calls that wait for events", .timeLimit(.minutes(5)))
+@Suite("Calls that wait for events", .timeLimit(.minutes(20)))
 struct FeedWaitTests {
     private let service: TestService
     private let other: TestService
@@ -100,7 +100,7 @@ struct FeedWaitTests {
         var question = FeedQuestion(project, .production)
         question.start = .end
         for number in 0..<Feed.waitLimit {
-            // As callers who came at different times, and from different ends.
+            // As if callers came at different times and from different places.
             if number == 500 { give("early") }
             guard
                 case .waiting(let ticket, let page) = try service.feed.ask(

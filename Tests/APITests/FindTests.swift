@@ -8,17 +8,28 @@ import TestSupport
 import Testing
 
 extension Stage {
-    /// The calls that find customers.
+    /// Calls that find customers.
     static let finding = [
         Row(call: "GET /v1/find", role: .reader, apart: 200),
-        Row(call: "POST /v1/find", role: .admin, body: #"{"q":"u1"}"#, apart: 200),
+        Row(
+            call: "POST /v1/find", role: .admin, isForSupport: true, body: #"{"q":"u1"}"#,
+            apart: 200),
     ]
 
-    /// What calls have to be asked besides the environment.
+    /// What calls need besides the environment.
     static let questions = [
         "GET /v1/customers/{customer}/explain": ["entitlement=pro"], "GET /v1/find": ["q=u1"],
     ]
-    /// The calls that name the environment in their bodies.
+    /// What support staff may do.
+    static let supported: Set = [
+        "POST /v1/customers/{customer}/grants", "DELETE /v1/customers/{customer}/grants/{grant}",
+        "PATCH /v1/customers/{customer}/grants/{grant}",
+        "POST /v1/customers/{customer}/purchases/{purchase}/transfer",
+        "POST /v1/customers/{customer}/purchases/{purchase}/undo_transfer",
+        "GET /v1/unclaimed/{purchase}", "POST /v1/unclaimed/{purchase}/attach",
+        "POST /v1/customers/{customer}/orders/{order}/close",
+    ]
+    /// Calls that name the environment in their body.
     static let namingInBody = ["POST /v1/entitlements/query", "POST /v1/find"]
 }
 
@@ -30,7 +41,8 @@ struct FindTests {
     private static let freeAccount = "704000000000000002"
     private let front: Storefront
 
-    /// ann has a subscription of two periods, an order, a token and a grant; a purchase waits.
+    /// ann has a subscription with two periods, an order, a token and a grant. A purchase is
+    /// waiting.
     init() throws {
         front = try Storefront()
         func month(_ id: String, _ item: String, at days: Int64) -> Sale {
@@ -132,7 +144,7 @@ struct FindTests {
         #expect(
             try front.send("GET", path).json["events"]?.array?.first?["type"]?.string
                 == "grant.given")
-        // Another event's digits, a place behind the end, one of the project's own events.
+        // Digits of another event, a place beyond the end, one of the project's own events.
         #expect(try found("\(id.dropLast(8))00000000") == [])
         #expect(try found("\(position)0000") == [])
         let own = try front.service.database.number(
@@ -161,7 +173,7 @@ struct FindTests {
         #expect(try find("u_", "&limit=2").json["more"] == true)
         #expect(try find("u_", "&limit=4").json["more"] == false)
         #expect(try customers("$u") == [])
-        // A transaction of that name comes before customers that begin so.
+        // A transaction with that name comes before customers with that prefix.
         _ = front.send(
             "POST", "/v1/customers/30x/balances/coins/adjust", #"{"amount":1,"reason":"r"}"#,
             key: front.admin)
@@ -311,7 +323,7 @@ struct FindTests {
         #expect(try found("50").count == 1)
         let events = try front.service.eventCount()
         #expect(try ask("MK5")["store"]?.array?.first?["recorded"] == 0)
-        // The store signs the same words anew a minute later.
+        // A minute later, the store signs the same statement again.
         minutes.withLock { $0 = 1 }
         #expect(try ask("MK5")["store"]?.array?.first?["recorded"] == 0)
         let none = try ask("MK6")
@@ -323,7 +335,7 @@ struct FindTests {
         }
         let failed = try ask("MK5")["store"]?.array?.first
         #expect(failed?["outcome"] == "failed" && failed?["code"] == "store_unavailable")
-        // Without the wish nothing is asked, and weaker keys may not ask.
+        // The store is asked only on request, and weaker keys may not ask it.
         let plain = front.send("POST", "/v1/find", #"{"q":"30"}"#, key: front.admin)
         #expect(try plain.json["store"] == nil && lines(plain.json).count == 1)
         #expect(front.send("POST", "/v1/find", #"{"q":"MK5"}"#).status == 403)

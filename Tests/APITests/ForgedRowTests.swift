@@ -5,10 +5,10 @@ import Service
 import TestSupport
 import Testing
 
-/// What a login that writes rows past Deed tries to gain by them.
+/// What a login that writes rows behind Deed's back tries to gain.
 private struct ForgedRow: Sendable, CustomTestStringConvertible {
     let testDescription: String
-    /// As what the rows are altered, and put back.
+    /// The statement that alters the rows; `mend` restores them.
     let forge: String
     let mend: String
     /// Whether the store's news of the second purchase is about it.

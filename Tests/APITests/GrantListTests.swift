@@ -10,7 +10,7 @@ struct GrantListTests {
     private let admin: NewKey
     private let other: NewKey
 
-    /// Each grant by the ticket and the reason for which it was given, a minute after the one before.
+    /// Each grant with its ticket and reason, a minute after the previous one.
     private static let given: [(customer: String, entitlement: String, members: String)] = [
         ("u1", "pro", #""for":"P30D","reason":"Outage of May","ticket":"T-1""#),
         ("u2", "pro", #""for":"P1D","reason":"outage of May","ticket":"T-1""#),
@@ -38,7 +38,7 @@ struct GrantListTests {
         service.send("GET", "/v1/grants\(query)", key: key ?? admin)
     }
 
-    /// The places in `given` of those that the list has.
+    /// The indexes in `given` of the listed grants.
     private func places(_ query: String) throws -> [Int] {
         let reply = list(query)
         let grants = try #require(try reply.json["grants"]?.array, "\(reply.text)")
@@ -58,7 +58,7 @@ struct GrantListTests {
             ("?from=2026-11-20T19:22:00Z&to=2026-11-20T19:24:00Z", [2, 1]),
             ("?active_at=2026-11-20T19:21:30Z", [0]),
             ("?active_at=2026-11-25T00:00:00Z", [2, 0]),
-            // The one that waits begins when the first one ends.
+            // The waiting grant begins when the first one ends.
             ("?active_at=2026-12-20T19:21:00Z", [3, 2]),
             ("?active_at=2026-12-30T19:21:00Z", [2]),
             ("?environment=sandbox", []),
@@ -88,7 +88,7 @@ struct GrantListTests {
             service.send("PATCH", path, key: admin, body: #"{"for":"P2D","reason":"r"}"#).status
                 == 200)
         #expect(try places("?active_at=2026-11-22T19:20:00Z") == [2, 0])
-        // The one that waits for it begins sooner.
+        // The grant that waits for it begins earlier.
         #expect(try places("?active_at=2026-11-22T19:21:00Z") == [3, 2])
         #expect(service.send("DELETE", path, key: admin, body: #"{"reason":"r"}"#).status == 200)
         let revoked = try list("?ticket=T-1").json["grants"]?.array?.last

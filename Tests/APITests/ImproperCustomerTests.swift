@@ -19,7 +19,7 @@ struct ImproperCustomerTests {
             #"{\#(Self.grant),"environment":"\#(environment.rawValue)"}"#, key: front.admin)
     }
 
-    /// A customer of that environment as a release left it that took any id.
+    /// Creates a customer as left by a release that accepted any id.
     private func makeOld(_ odd: String, in environment: Environment) throws {
         func stream(_ customer: String) throws -> Stream {
             Stream(

@@ -38,7 +38,7 @@ struct IntakeCallTests {
                 == #"{"intake":"i_1","state":"waiting","purpose":"submit","customer":"u1","#
                 + #""environment":"sandbox","app":"com.example.app","kind":"app_receipt","#
                 + #""order":null,"tries":0,"next_try_at":"2026-11-20T19:21:00.000Z","code":null,"#
-                + #""detail":null,"items":null,"acted_by":null,"reason":null,"ticket":null,"#
+                + #""detail":null,"items":null,"acted_by":null,"acted_by_name":null,"reason":null,"ticket":null,"#
                 + #""added_at":"2026-11-20T19:21:00.000Z","changed_at":"2026-11-20T19:21:00.000Z"}"#
         )
         let judged = item.judged(.tryAgain(.scripted), now: service.clock.now, jitter: 0)

@@ -39,12 +39,9 @@ struct LargeClaimTests {
                 }
             }
         }
-        var reply: Reply?
-        let took = ContinuousClock().measure { reply = register("u1", Self.token) }
-        print("claiming \(Situation.claimLimit) purchases took \(took)")
-        #expect(reply?.status == 200, "\(reply?.text ?? "")")
+        let reply = register("u1", Self.token)
+        #expect(reply.status == 200, "\(reply.text)")
         #expect(try front.coins() == Int64(Situation.claimLimit) * 100)
-        #expect(took < .seconds(10))
         let left = try front.service.database.number("select count(*) from deed.unclaimed_tokens")
         #expect(left == 0)
     }
@@ -60,7 +57,7 @@ struct LargeClaimTests {
             create trigger overtake before insert on deed.tokens for each row
             when (new.customer like 'slow%') execute function deed.overtake()
             """)
-        // All wait for the shards, and so come into the same batches.
+        // All of them wait for the shards, and so share batches.
         inParallel(17) { lane in
             if lane == 0 {
                 try? front.service.database.run(

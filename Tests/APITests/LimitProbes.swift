@@ -1,7 +1,7 @@
 import JSON
 import TestSupport
 
-/// A keyword of the document that limits a value, and where: `Spending.amount maximum`.
+/// A keyword of the document that limits a value, with its place: `Spending.amount maximum`.
 struct DocumentLimit: Hashable, Comparable, CustomStringConvertible {
     static let keywords = [
         "maxLength", "minLength", "maximum", "minimum", "maxItems", "minItems", "maxProperties",
@@ -17,28 +17,28 @@ struct DocumentLimit: Hashable, Comparable, CustomStringConvertible {
     }
 }
 
-/// A call that holds a value at its limit, or where a limit would show.
+/// A call with a value at its limit, or where a limit would show.
 struct LimitProbe {
     let limit: DocumentLimit
-    /// The value alone, as far as a person wants to see it.
+    /// The value alone, shortened for people.
     let value: String
-    /// What the document's limit takes.
+    /// A value within the document's limit.
     let within: JSON
-    /// What it does not take; `nil` where the document has no limit and `within` is far beyond any.
+    /// A value beyond it; `nil` if the document has no limit and `within` exceeds any.
     let beyond: JSON?
 }
 
-/// Finds the limits of a request in the document, each with a value within and one beyond.
+/// Finds the limits of a request in the document, with one value within each and one beyond.
 struct LimitProbes {
     let document: APIDocument
     private(set) var found: [LimitProbe] = []
-    /// Puts a value into the whole of what is sent.
+    /// Puts a value into the whole request.
     private typealias Setting = (JSON) -> JSON
     private var seen: Set<String> = []
 
     init(_ document: APIDocument) { self.document = document }
 
-    /// All of a schema, of which `place` is the name and `sample` a value that is taken.
+    /// Visits a schema. `place` is its name, and `sample` is an acceptable value.
     mutating func visit(_ schema: JSON, _ place: String, _ sample: JSON) {
         visit(schema, place, sample) { $0 }
     }
@@ -133,7 +133,7 @@ struct LimitProbes {
         }
     }
 
-    /// What a limit that the document does not have would refuse.
+    /// Values that a limit missing in the document would refuse.
     private func unlimited(_ schema: JSON, _ sample: JSON) -> [(String, JSON)] {
         let type = schema["type"]?.string ?? schema["type"]?.array?.first?.string
         let isChosen = ["enum", "const", "format", "pattern"].contains { schema[$0] != nil }
@@ -154,7 +154,8 @@ struct LimitProbes {
         }
     }
 
-    /// Where the document's example would be taken once only, or with the document's other limits not at all.
+    /// For places where the document's example works only once, or not at all with the document's
+    /// other limits.
     static let samples: [String: JSON] = [
         "NewOrder": [:], "NewCreditLimit": ["per_call": 1, "per_day": 9_007_199_254_740_991],
         "SettingsChange": ["allow_unknown": true],
@@ -172,7 +173,7 @@ struct LimitProbes {
         return JSON.object(of: (0..<count).map { ("m\($0)", sample) })
     }
 
-    /// By the pattern: what it just takes, and what it just refuses.
+    /// According to the pattern: the largest acceptable value, and the smallest unacceptable one.
     private static let duration: String = {
         let date = "YMWD".map { "(0*([0-9]{1,7}|10000000)\($0))?" }.joined()
         let time = "HMS".map { "(0*([0-9]{1,7}|10000000)\($0))?" }.joined()
@@ -207,6 +208,9 @@ struct LimitProbes {
             ("1:0", "001:0"), ("1:1", "1:+1"),
         ],
         "^[!-~]([ -~]*[!-~])?$": [("a b", "a\u{7F}b")],
+        #"^[A-Za-z][A-Za-z0-9_]*(\.[A-Za-z][A-Za-z0-9_]*)+$"#: [
+            ("com.example.game", "game"), ("a.b_1", "a.1b"), ("com.Game", "com..game"),
+        ],
         "^P": [("P1D", "1D")], "^[0-9]": [("2.0", "two")],
     ]
     private static let text: [(JSON, JSON)] = [
@@ -215,7 +219,7 @@ struct LimitProbes {
 }
 
 extension APIDocument {
-    /// A value as the schema wants it.
+    /// An acceptable value for the schema.
     func sample(of schema: JSON) -> JSON {
         if let name = schema["$ref"]?.string?.split(separator: "/").last.map(String.init),
             let known = LimitProbes.samples[name]
@@ -262,12 +266,12 @@ extension JSON {
         return JSON.object(of: others + [(name, value)])
     }
 
-    /// The text with as many letters more as it needs.
+    /// The text padded to that length.
     fileprivate func padded(to count: Int) -> JSON {
         JSON(string ?? "", max(0, count - (string ?? "").unicodeScalars.count))
     }
 
-    /// The same under another name.
+    /// The value with a different name.
     fileprivate func numbered(_ number: Int) -> JSON {
         if let text = string { return .string("\(text)\(number)") }
         return self["id"].map { setting("id", to: $0.numbered(number)) } ?? self

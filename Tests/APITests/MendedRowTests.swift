@@ -12,7 +12,8 @@ struct MendedRowTests {
     private static let token = "6f0a4f0e-8a0e-4b43-9f5d-0d1b6c0f8a11"
     private static let waiting = "6f0a4f0e-8a0e-4b43-9f5d-0d1b6c0f8a12"
     private static let carried = "6f0a4f0e-8a0e-4b43-9f5d-0d1b6c0f8a13"
-    /// All that follows from the log, without what a reconciliation itself changes, and since when a purchase waits.
+    /// Everything that follows from the log, except what a reconciliation changes itself and since
+    /// when a purchase has been waiting.
     private static let tables = [
         "customers", "purchases", "customer_balances", "customer_grants", "orders", "order_owners",
         "tokens",
@@ -23,7 +24,7 @@ struct MendedRowTests {
     ]
     private let front: Storefront
 
-    /// A customer with something in every table, another one, and a purchase that waits.
+    /// A customer with something in every table, another customer, and a waiting purchase.
     init() throws {
         front = try Storefront()
         let month = Sale(
@@ -190,7 +191,7 @@ struct MendedRowTests {
         ])
     func planted(_ statement: String) throws {
         let before = try rows()
-        // A catalog is applied everywhere: rows by an older one are no longer on their way.
+        // A catalog is applied everywhere, so rows of an older one are no longer on their way.
         try front.service.database.run(
             "update deed.projects set projected_version = catalog_version")
         #expect(try reconcile(repairs: true).found == 0)
@@ -257,7 +258,7 @@ struct MendedRowTests {
         return finished.steps[step] ?? StepCounts()
     }
 
-    /// What an audit of all rows finds.
+    /// The findings of an audit of all rows.
     private func findings() throws -> [String] {
         let auditor = Auditor(front.service.database.settings(role: LedgerSettings.serviceRole))
         var audit = ProjectionAudit()

@@ -98,6 +98,39 @@ struct MoveCallTests {
         #expect(try mayUse("ben") == true)
     }
 
+    private func merge(_ customer: String, into other: String) -> Reply {
+        send(
+            "POST", "/v1/customers/\(customer)/merge",
+            #"{"into":"\#(other)","reason":"one person"}"#)
+    }
+
+    @Test("The undoing of a move reaches the customer of whom the former holder became a part")
+    func undoneTowardsMerged() throws {
+        _ = transfer(to: "ben")
+        #expect(merge("anna", into: "carl").status == 200)
+        #expect(merge("carl", into: "dora").status == 200)
+        let reply = undo(of: "ben", key: "u")
+        #expect(reply.status == 200, "\(reply.text)")
+        #expect(try reply.json["to"]?.string == "dora")
+        #expect(try mayUse("dora") == true)
+        #expect(try mayUse("anna") == false && mayUse("ben") == false)
+        #expect(undo(of: "ben", key: "u").text == reply.text)
+        #expect(try types(of: "dora").last == "purchase.attached")
+    }
+
+    @Test("Where the former holder became a part of the present one, the refusal says what to undo")
+    func undoneTowardsItself() throws {
+        _ = transfer(to: "ben")
+        #expect(merge("anna", into: "ben").status == 200)
+        let events = try service.eventCount()
+        let reply = undo(of: "ben")
+        #expect(reply.status == 409)
+        #expect(try code(reply) == "already_held")
+        let detail = try reply.json["detail"]?.string ?? ""
+        #expect(detail.contains("\"anna\"") && detail.contains("undo that merge"), "\(detail)")
+        #expect(try service.eventCount() == events)
+    }
+
     @Test("The same key and body give the same bytes and one move, wherever the purchase is now")
     func repetition() throws {
         let first = transfer(to: "ben", key: "k")
@@ -139,7 +172,7 @@ struct MoveCallTests {
         #expect(try mayUse("anna") == false)
     }
 
-    /// The store says again what it said, a little later each time.
+    /// The store repeats its statement, signed a little later each time.
     private func news(_ round: Int, for holder: String) throws -> Command {
         var fact = try TransactionFact.bought(
             "level2", .nonConsumable, transaction: "1", at: service.clock.now)

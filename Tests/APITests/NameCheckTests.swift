@@ -31,7 +31,7 @@ struct NameCheckTests {
         #expect(try front.service.eventCount() == events)
         let allowed = front.send(
             "POST", path, #"{\#(call.members),"allow_unknown":true}"#, key: front.admin)
-        // A currency that no customer has cannot be spent.
+        // A currency that the customer does not have cannot be spent.
         let isSpend = call.path.hasSuffix("spend")
         #expect(allowed.code == (isSpend ? "insufficient_balance" : nil), "\(allowed.text)")
         #expect(try front.service.eventCount() == events + (isSpend ? 0 : 1))

@@ -6,7 +6,7 @@ import Service
 import TestSupport
 import Testing
 
-/// The project's rule, and what its page says of it.
+/// The project's rules in the words of its page.
 private let rules = ["keep", "transfer_if_inactive", "transfer"]
 
 @Suite("Purchases whose token names their holder, over the API")
@@ -18,7 +18,7 @@ struct NamedHolderCallTests {
         try Storefront(settings: #"{"transfer":"\#(rule)"}"#)
     }
 
-    /// One of the periods of a subscription, so many months before this one.
+    /// A period of a subscription, this many months ago.
     private func month(
         _ front: Storefront, _ ago: Int64, token: String? = nil, transaction: String? = nil
     ) -> Sale {
@@ -85,7 +85,7 @@ struct NamedHolderCallTests {
         _ = front.submit(month(front, 2), for: "first")
         _ = front.submit(month(front, 2), for: "thief")
         #expect(try holder(front) == (rule == "keep" ? "first" : "thief"))
-        // The victim pays; the purchase's own token names its customer, no matter who brings it.
+        // The victim pays. The purchase's own token names its customer, no matter who sends it.
         let news = front.store.notification(
             "DID_RENEW", id: "n1", at: front.daysAgo(0),
             transaction: front.store.transaction(month(front, 0, token: Self.token)))
@@ -139,7 +139,7 @@ struct NamedHolderCallTests {
             for order in [[1, 0], [0, 1]] as [[Int64]] {
                 let front = try front(rule)
                 #expect(register(front, "first", Self.token).status == 200)
-                // The second customer's token is known before, or only when all is recorded.
+                // The second customer's token is known before, or only once everything is recorded.
                 if order[0] == 0 { #expect(register(front, "second", Self.other).status == 200) }
                 for ago in order {
                     _ = front.submit(
@@ -212,7 +212,7 @@ struct NamedHolderCallTests {
         #expect(register(front, "thief", Self.other).status == 200)
         #expect(try holder(front) == "u1")
         #expect(try front.service.database.number("select count(*) from deed.carried_tokens") == 0)
-        // The evidence itself brings it to whom it names.
+        // The evidence itself brings it to the customer whom it names.
         #expect(register(front, "victim").status == 200)
         #expect(
             try front.submit(month(front, 0, token: Self.token), for: "victim").outcomes == [

@@ -8,9 +8,9 @@ import TestSupport
 import Testing
 import Threading
 
-/// The histories of `NamedHolderOrderTests` over the API and PostgreSQL, several at a time: what comes at once is
-/// decided in common batches, on what the tables of tokens say.
-@Suite("Who holds purchases, in random histories over the ledger", .timeLimit(.minutes(5)))
+/// The histories of `NamedHolderOrderTests` over the API and PostgreSQL, several at a time.
+/// Simultaneous acts are decided in common batches, based on the tables of tokens.
+@Suite("Who holds purchases, in random histories over the ledger", .timeLimit(.minutes(20)))
 struct NamedHolderHistoryTests {
     private static let lanes = 8
     private let front: Storefront
@@ -44,7 +44,7 @@ struct NamedHolderHistoryTests {
                 }
                 #expect(faults.withLock { $0 } == [])
                 for lane in lives.indices { lives[lane].step() }
-                // The clock is everyone's.
+                // Everyone shares the clock.
                 let hours = random.number(0...40)
                 front.service.clock.advance(byMilliseconds: hours * hour)
                 for lane in lives.indices { lives[lane].plain.take(.waits(hours: hours)) }
@@ -70,7 +70,7 @@ struct NamedHolderHistoryTests {
         }
     }
 
-    /// What went wrong with it, apart from what the rules refuse.
+    /// What went wrong, except for refusals by the rules.
     private func take(_ act: TokenAct, in life: Life) -> String? {
         switch act {
         case .evidence(let fact, let bearer): return told(submit(fact, by: bearer), act)
@@ -87,6 +87,7 @@ struct NamedHolderHistoryTests {
                 front.send(
                     "PUT", "/v1/customers/\(person)/account_token",
                     #"{"token":"\#(token.text)"}"#), act)
+        case .merged, .parted, .movedBack: return "\(act) is not tried over the API"
         case .moved(let purchase, let person):
             let reply = move(purchase, to: person, in: life)
             var plain = life.plain
@@ -117,7 +118,7 @@ struct NamedHolderHistoryTests {
         }
     }
 
-    /// By the call for unclaimed purchases where no one has it.
+    /// Uses the call for unclaimed purchases if no one has it.
     private func move(_ purchase: PurchaseID, to person: CustomerID, in life: Life) -> Reply? {
         guard let holder = life.plain.holders[purchase] else { return nil }
         guard let holder else {
@@ -141,7 +142,7 @@ private struct Life {
         _ number: Int, _ start: Instant, now: Instant, _ rule: TransferPolicy.Rule,
         _ restore: TransferPolicy.Rule, _ random: inout SeededGenerator
     ) {
-        // In the second month of what is bought monthly.
+        // In the second month of the monthly purchases.
         let history = TokenHistory(
             "h\(number)", number: UInt8(number), subscription: "pro.month", coins: "coins.100",
             from: start.advanced(byMilliseconds: -40 * day))
@@ -152,7 +153,7 @@ private struct Life {
             transfer: rule, restore: restore, credited: [id("coins.100")], from: now)
     }
 
-    /// Takes the next one in.
+    /// Takes in the next act.
     mutating func step() {
         guard !acts.isEmpty else { return }
         let act = acts.removeFirst()

@@ -97,7 +97,7 @@ struct NotificationCallTests {
         }
         #expect(try count("evidence", "environment = 'sandbox'") == 1)
         #expect(try front.service.eventCount() == events)
-        // An unknown type still brings its facts.
+        // The facts of an unknown type are still recorded.
         #expect(front.notify(body(type, month)).status == 200)
         let isAsked = type == "CONSUMPTION_REQUEST"
         #expect(try front.service.eventCount() == events + (isAsked ? 2 : 1))
@@ -187,12 +187,12 @@ struct NotificationCallTests {
     func flood() throws {
         let asked = Counter()
         var intake = front.service.intake
-        let directory = intake.ports.directory
-        intake.ports.directory = TappedDirectory(directory) { () throws(Fault) in
+        let directory = intake.directory
+        intake.directory = TappedDirectory(directory) { () throws(Fault) in
             asked.add()
             return try directory.apps()
         }
-        let submissions = Submissions(intake, apps: AppRing(intake.ports))
+        let submissions = Submissions(intake)
         for number in 0..<100 {
             var store = front.store
             store.bundleID = "com.example.\(number)"
@@ -202,7 +202,7 @@ struct NotificationCallTests {
                 try submissions.recordingNotification(RawEvidence(.notification, sent))
             }
         }
-        // The clock stands still: what may be asked at once is all that is asked.
+        // The clock stands still, so only the questions allowed at once are asked.
         #expect(asked.value == 20)
     }
 }

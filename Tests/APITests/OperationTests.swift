@@ -72,7 +72,7 @@ struct OperationTests {
         let key = try service.key(.admin)
         #expect(service.send("GET", "/v1/customers/u1/entitlements", key: key).status == 200)
         try service.database.drop()
-        // Somebody of whom nothing is remembered.
+        // A customer of whom nothing is in memory.
         let reply = service.send("GET", "/v1/customers/u2/entitlements", key: key)
         #expect(reply.status == 503)
         #expect(reply.header("Retry-After") == "1")
@@ -109,7 +109,7 @@ struct OperationTests {
         }
     }
 
-    /// A good grant of exactly this size.
+    /// A valid grant of exactly this size.
     private func padded(toBytes count: Int) -> [UInt8] {
         let grant = Array(#"{"entitlement":"pro","reason":"r"}"#.utf8)
         return grant + [UInt8](repeating: UInt8(ascii: " "), count: count - grant.count)

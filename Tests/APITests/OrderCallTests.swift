@@ -28,7 +28,7 @@ struct OrderCallTests {
 
     private func code(_ reply: Reply) throws -> String? { try reply.json["code"]?.string }
 
-    /// The store's word of a purchase that carries the token.
+    /// The store reports a purchase with the token.
     private func pay(_ token: String, as transaction: String = "1", by customer: String) throws {
         var fact = try TransactionFact.bought(
             "coins", .consumable, transaction: transaction, at: service.clock.now)
@@ -190,7 +190,6 @@ struct OrderCallTests {
         send("PUT", "/v1/customers/\(customer)/account_token\(query)", #"{"token":"\#(token)"}"#)
     }
 
-    /// Whose the token is in production.
     private func owner(of token: String) throws -> String? {
         let found = ["u1", "u2"].filter { customer in
             let count = try? service.database.number(

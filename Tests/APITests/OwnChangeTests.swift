@@ -7,7 +7,7 @@ import Threading
 
 @testable import Service
 
-/// The service's clock stands in all of these: nothing is read anew because time went by.
+/// The service's clock stands still in all of these, so nothing is read again because time passed.
 @Suite("An instance's own changes apply at once")
 struct OwnChangeTests {
     private let front: Storefront
@@ -43,7 +43,7 @@ struct OwnChangeTests {
         let other = try TestService(beside: front.service)
         #expect(front.notify(news(of: 8), through: other).status == 200)
         set(#"{"apple_id":7}"#)
-        // The other instance looks again before it says no.
+        // The other instance looks again before it refuses.
         #expect(front.notify(news(of: 7), through: other).status == 200)
     }
 
@@ -143,19 +143,18 @@ struct OwnChangeTests {
     @Test("If two reads of the apps overlap, the later one is kept")
     func overlapping() throws {
         let stage = Monitor(0)
-        var ports = front.service.ports
-        let directory = ports.directory
-        ports.directory = TappedDirectory(directory) { () throws(Fault) in
+        let directory = front.service.ports.directory
+        let tapped = TappedDirectory(directory) { () throws(Fault) in
             let listed = try directory.apps()
             let isFirst = stage.change { stage in
                 stage += 1
                 return stage == 1
             }
-            // The first has read, and keeps what it read when the second one is done, if it waits for it.
+            // The first has read the list. If it waits for the second, it keeps what it read.
             if isFirst { _ = stage.wait(milliseconds: 500) { $0 > 10 ? true : nil } }
             return listed
         }
-        let ring = AppRing(ports)
+        let ring = AppRing(tapped, machineClock: front.service.clock.reading)
         inParallel(2) { [front, app] number in
             if number == 0 {
                 try? ring.reload()

@@ -6,11 +6,11 @@ import Telemetry
 import TestSupport
 import Testing
 
-/// One stream of each kind is made unreadable; everything about others goes on.
+/// One stream of each kind becomes unreadable. Everything about other streams goes on.
 @Suite("A stream that cannot be read hurts itself alone")
 struct PoisonTests {
     private let front: Storefront
-    /// A project of its own, with a customer of its own.
+    /// Another project, with its own customer.
     private let neighbour: NewKey
 
     enum Poison: String, CaseIterable {
@@ -87,7 +87,7 @@ struct PoisonTests {
     @Test("Calls about others are answered, and their jobs are done", arguments: cases)
     func others(poison: Poison, harm: Harm) throws {
         try make(poison, harm)
-        // One that has seen none of it.
+        // An instance that has seen none of it.
         let service = try TestService(beside: front.service)
         try service.look()
         #expect(eventually(within: 10_000) { isOpen(neighbour, at: service) })
@@ -107,7 +107,7 @@ struct PoisonTests {
         service.send("GET", "/v1/customers/good/entitlements", key: key).status == 200
     }
 
-    /// A project beside the one with the poison.
+    /// The project next to the poisoned one.
     private func expectProject(_ key: NewKey, at service: TestService) throws {
         let reads = [
             "/v1/customers/good", "/v1/customers/good/events", "/v1/customers/good/balances",
@@ -126,7 +126,7 @@ struct PoisonTests {
         #expect(catalog.status == 200, "\(catalog.text)")
     }
 
-    /// The project with the poison: it is closed where its own stream is poisoned, and open otherwise.
+    /// The poisoned project. It is closed if its own stream is poisoned, otherwise open.
     private func expectOwnProject(_ poison: Poison, at service: TestService) throws {
         let own = service.send("GET", "/v1/customers/good/entitlements", key: front.backend)
         if poison == .project {
@@ -144,7 +144,7 @@ struct PoisonTests {
         #expect(front.submit(front.signed([news]), for: "good", through: service).status == 200)
         #expect(
             front.notify(notification("n9", of: sale(of: "good")), through: service).status == 200)
-        // The document has no types of newer releases, so those are not asked for.
+        // The document has no types of newer releases, so no call asks for those.
         for path in ["/v1/events?types=grant.*", "/v1/unclaimed", "/v1/refund_requests"] {
             let reply = service.send("GET", path, key: front.admin)
             #expect(reply.status == 200, "\(path): \(reply.text)")
@@ -153,6 +153,21 @@ struct PoisonTests {
         #expect(answers[1]["error"]?["code"] == "unreadable")
         let refused = service.send("GET", "/v1/customers/sick/entitlements", key: front.backend)
         #expect(refused.status == 500 && refused.code == "unreadable")
+    }
+
+    @Test("A commit and the job of boundaries name what they cannot read")
+    func committed() throws {
+        try make(.customer, .damage)
+        let (writing, publishing) = (
+            try TestService(beside: front.service), try TestService(beside: front.service)
+        )
+        #expect(give("more", to: "sick", through: writing) == 500)
+        #expect(writing.unread == ["sick"])
+        publishing.clock.advance(byMilliseconds: 2 * 86_400_000)
+        _ = try? publishing.publishBoundaries()
+        #expect(publishing.unread == ["sick"])
+        let lines = publishing.logged.all.filter { $0.contains(#""event":"stream_unread""#) }
+        #expect(lines.count == 1)
     }
 
     @Test("The answer says whether a newer release is needed", arguments: Harm.allCases)

@@ -58,7 +58,7 @@ struct QueryTests {
             alter table deed.events disable trigger all;
             update deed.events set payload = '{}' where customer = 'bad'
             """)
-        // One that has seen neither.
+        // An instance that has seen neither.
         let other = try TestService(beside: service)
         let reply = other.send(
             "POST", "/v1/entitlements/query", key: reader,
@@ -75,7 +75,7 @@ struct QueryTests {
         func toldOf(_ service: TestService) -> [String] {
             service.logged.all.filter { $0.contains(#""event":"stream_unread""#) }
         }
-        // Named twice and asked about again, it is told once.
+        // The customer is named twice and asked about again, but reported only once.
         let alone = other.send("GET", "/v1/customers/bad/entitlements", key: reader)
         #expect(answers[1]["error"]?.text == alone.text)
         #expect(toldOf(other).count == 1)

@@ -119,7 +119,7 @@ struct ReadTests {
         #expect(try state("known=2026-11-20T19:21:00Z") == "active")
         #expect(try state("known=2026-11-20T19:21:59.999Z") == "active")
         #expect(try state("known=2026-11-20T19:22:00Z") == "revoked")
-        // The right did hold then, by what is known now as by what was known then.
+        // The right held at that time, both by current knowledge and by that of the time.
         #expect(try state("at=2026-11-20T19:21:30Z") == "active")
         #expect(try state("at=2026-11-20T19:23:00Z&known=2026-11-20T19:21:30Z") == "active")
     }
@@ -170,7 +170,7 @@ struct ReadTests {
                 == #"{"version":1,"position":"\#(position)","type":"grant.given","#
                 + #""occurred_at":"2026-11-20T19:21:00.000Z","#
                 + #""recorded_at":"2026-11-20T19:21:00.000Z","actor":"key:\#(admin.key)","#
-                + #""cause":"\#(cause)","catalog_version":0,"data":{"grant":"\#(grant)","#
+                + #""actor_name":"test","cause":"\#(cause)","catalog_version":0,"data":{"grant":"\#(grant)","#
                 + #""entitlement":"pro","start":"2026-11-20T19:21:00.000Z","#
                 + #""end":"2026-11-21T19:21:00.000Z","reason":"r","ticket":"T-1"}}"#)
     }

@@ -21,7 +21,7 @@ struct RefundReportTests {
         }
     }
 
-    /// A store that takes what it is told, or makes a trouble of it.
+    /// A store that accepts reports, or answers with trouble.
     private final class Sent: Sendable {
         private let state = Mutex<(calls: [StoreCall], trouble: StoreTrouble?)>(([], nil))
 
@@ -93,7 +93,7 @@ struct RefundReportTests {
         #expect(try listed() == 0)
         ask(of: coins)
         #expect(try report() == [] && sent.calls.count == 1)
-        // Another request about the same purchase is another question.
+        // Another request about the same purchase is a separate question.
         ask("n2", of: coins)
         #expect(try report() == ["reported"] && sent.calls.count == 2)
     }
@@ -111,7 +111,7 @@ struct RefundReportTests {
             alter table deed.events disable trigger all;
             update deed.events set payload = '{}' where customer = 'u2'
             """)
-        // One that has seen neither.
+        // An instance that has seen neither.
         let other = try TestService(beside: front.service)
         let list = try front.send("GET", "/v1/refund_requests", through: other).json
         #expect(list["requests"]?.array?.map { $0["customer"]?.string } == ["u1"])
@@ -144,8 +144,8 @@ struct RefundReportTests {
         spend(40)
         ask(of: coins)
         var intake = front.service.intake
-        let ledger = intake.ports.ledger
-        intake.ports.ledger = TappedLog(ledger) { [sent] command throws(CommandError) in
+        let ledger = intake.ledger
+        intake.ledger = TappedLog(ledger) { [sent] command throws(CommandError) in
             if !sent.calls.isEmpty { throw .fault(.unavailable) }
             return try ledger.append(command)
         }
@@ -223,7 +223,7 @@ struct RefundReportTests {
         _ = front.submit(skin)
         ask(of: skin)
         #expect(try report() == [] && sent.calls == [])
-        // It is there to be answered by hand.
+        // It is listed, to be answered by hand.
         let listed = try front.send("GET", "/v1/refund_requests").json["requests"]?.array
         #expect(listed?.map { $0["delivered"] ?? true } == [.null])
         front.service.clock.advance(byMilliseconds: 12 * 3_600_000)
@@ -243,10 +243,10 @@ struct RefundReportTests {
         sent.fail(.unavailable("it answered 500"))
         #expect(try report(reports) == ["store_unavailable"])
         front.service.clock.advance(byMilliseconds: 5 * 60_000)
-        // It is taken back while a run is under way, which has read the setting before.
+        // The consent is withdrawn during a run that has already read the setting.
         var intake = front.service.intake
-        let ledger = intake.ports.ledger
-        intake.ports.ledger = TappedLog(
+        let ledger = intake.ledger
+        intake.ledger = TappedLog(
             ledger,
             project: { [front] project throws(Fault) in
                 let state = try ledger.project(project)
@@ -267,7 +267,7 @@ struct RefundReportTests {
         let reports = front.service.refundReports(nil, leases)
         sent.fail(.unauthorized)
         for _ in 0..<3 { _ = try report(reports) }
-        // Of the three requests one was sent, once.
+        // Of the three requests, one was sent, once.
         #expect(sent.calls.count == 1)
         #expect(leases.taken == 1 && leases.kept == 1)
     }
@@ -337,7 +337,7 @@ struct RefundReportTests {
             "CONSUMPTION_REQUEST", id: "n8", at: front.daysAgo(0),
             transaction: other.transaction(foreign), reason: "UNSATISFIED")
         #expect(front.notify(asked).status == 200)
-        // As the two threads of the job: one hangs, and the other one goes on.
+        // Like the job's two threads: one hangs, and the other continues.
         let reports = front.service.refundReports()
         let news = Monitor<[String]?>(nil)
         startThread("reports", .usual) {

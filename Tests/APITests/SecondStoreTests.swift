@@ -7,9 +7,10 @@ import Synchronization
 import Telemetry
 import TestSupport
 import Testing
+import Threading
 
-/// A store beside Apple's, of which nothing but its adapter and its client knows. It signs nothing: back ends hand
-/// in tokens, and it is asked what each of them stands for.
+/// A second store, known only to its adapter and its client. It signs nothing: back ends submit
+/// tokens, and the store is asked what each of them means.
 private final class TokenStore: StoreProfile, EvidenceProver, StoreClient {
     private static let token = EvidenceKind(.google, "token", by: .word)
     private static let answer = EvidenceKind(.google, "token_answer", by: .connection)
@@ -25,12 +26,13 @@ private final class TokenStore: StoreProfile, EvidenceProver, StoreClient {
     let appFlag = (name: "package", help: "the app's package name")
     let console = "the console"
     let addressCure = "Enter an address."
+    let probes: [StoreProbe] = []
 
     private let digest: @Sendable ([UInt8]) -> [UInt8]
     private let clock: TestClock
     private let product: ProductID
     private let calls = Mutex<[StoreCall]>([])
-    /// When what was bought ends.
+    /// When the purchases end.
     let end: Mutex<Instant>
 
     init(_ service: TestService) throws {
@@ -60,7 +62,7 @@ private final class TokenStore: StoreProfile, EvidenceProver, StoreClient {
 
     func bare(_ raw: RawEvidence) -> RawEvidence { raw }
 
-    /// A token is the app's name and a word behind a slash.
+    /// A token is the app's name and a word after a slash.
     func heading(of raw: RawEvidence) throws(RefusedEvidence) -> EvidenceHeading {
         let parts = String(decoding: raw.bytes, as: UTF8.self).split(separator: "/")
         guard parts.count == 2, let app = try? AppID(String(parts[0])) else {
@@ -72,12 +74,26 @@ private final class TokenStore: StoreProfile, EvidenceProver, StoreClient {
 
     func standing(ofSigner raw: RawEvidence) -> SignerStanding { .missing }
 
-    func judge(_ inquiry: StoreInquiry) -> Judgement<ProvenEvidence, Postponement> {
+    /// It answers later, from a thread of its own; a token that begins with "slow", not in time.
+    func judging(
+        _ inquiry: StoreInquiry, within milliseconds: Int64?
+    ) -> Course<StoreVerdict> {
         let word = String(decoding: inquiry.evidence.bytes, as: UTF8.self).split(separator: "/")[1]
-        guard let id = try? TransactionID(String(word)) else {
-            return .refused(RefusedEvidence(code: "token_unknown", sentence: "It is not known."))
+        return .wait { [self] resume in
+            startThread("second store") { [self] in
+                if word.hasPrefix("slow"), milliseconds != nil {
+                    return resume(.ended(.tryAgain(.silent)))
+                }
+                guard let id = try? TransactionID(String(word)) else {
+                    return resume(.ended(.refused(.unknown)))
+                }
+                resume(.ended(.believed([proven(id, of: inquiry.app.key.id)])))
+            }
         }
-        return .believed(proven(id, of: inquiry.app.key.id))
+    }
+
+    func foreign(_ app: AppID) -> RefusedEvidence {
+        RefusedEvidence(code: "foreign_app", sentence: "It is of \(app).")
     }
 
     func ask(
@@ -109,7 +125,7 @@ private final class TokenStore: StoreProfile, EvidenceProver, StoreClient {
     }
 }
 
-@Suite("A second store, which signs nothing", .timeLimit(.minutes(10)))
+@Suite("A second store, which signs nothing", .timeLimit(.minutes(20)))
 struct SecondStoreTests {
     private let service: TestService
     private let store: TokenStore
@@ -125,8 +141,8 @@ struct SecondStoreTests {
         intake.stores[.google] = StoreAdapter(store, prover: store, client: store)
         let app = AppKey(store: .google, id: try AppID("com.example.game"))
         let status = CredentialsStatus(hasKey: true, hasSharedSecret: false, address: nil)
-        intake.ports.credentials = TappedCredentials(
-            intake.ports.credentials, statuses: [app: status])
+        intake.credentials = TappedCredentials(
+            intake.credentials, statuses: [app: status])
         self.app = app
         self.intake = intake
         router = Router(
@@ -134,7 +150,7 @@ struct SecondStoreTests {
             feed: service.feed, keys: service.keys,
             operations: Operations(obstacles: { [] }, metrics: Metrics()))
         admin = try service.key(.admin)
-        // Both stores know an app by the same name.
+        // Both stores have an app with this name.
         for path in ["", "?store=google"] {
             #expect(try call("PUT", "/v1/apps/com.example.game\(path)", [:]).status == 200)
         }
@@ -151,16 +167,21 @@ struct SecondStoreTests {
         return (response.status, try JSON.read(Array(response.body)))
     }
 
-    /// Hands a token in, and has it judged.
-    private func buy() throws {
+    private func hand(in token: String) throws -> (status: Int, json: JSON) {
         let backend = try service.key(.backend)
-        let body: JSON = ["tokens": ["com.example.game/t1"]]
+        let body: JSON = ["tokens": [.string(token)]]
         let request = Request(
             method: "POST", path: "/v1/customers/u1/receipts", query: nil,
             headers: [("Authorization", "Bearer \(backend.text)")], body: body.bytes)
-        #expect(router.response(to: request).response.status == 202)
-        let work = try IntakeWorker(Submissions(intake, apps: service.apps)).work()
-        #expect(work?.item.state.word == .believed)
+        let response = router.response(to: request).response
+        return (response.status, try JSON.read(Array(response.body)))
+    }
+
+    /// Hands a token in, which is judged while the call waits.
+    private func buy() throws {
+        let answer = try hand(in: "com.example.game/t1")
+        #expect(answer.status == 200)
+        #expect(answer.json["items"]?.array?.first?["outcome"] == "recorded")
     }
 
     private func purchases() throws -> [Purchase] {
@@ -179,6 +200,29 @@ struct SecondStoreTests {
         #expect(try service.database.number("select count(*) from deed.evidence") == 1)
     }
 
+    @Test("What the store does not tell in time waits in the queue, with the reason")
+    func late() throws {
+        let answer = try hand(in: "com.example.game/slow1")
+        #expect(answer.status == 202)
+        let item = try #require(answer.json["items"]?.array?.first)
+        #expect(item["outcome"] == "queued")
+        let id = try IntakeID(try #require(item["intake"]?.string))
+        let waiting = try intake.item(id, of: ProjectID("default"))
+        #expect(waiting.reason == .silent && waiting.tries == 0)
+        service.clock.advance(byMilliseconds: 6000)
+        let work = try IntakeWorker(Submissions(intake, apps: service.apps)).work()
+        #expect(work?.item.state.word == .believed)
+        #expect(try purchases().map(\.id.description) == ["google:slow1"])
+    }
+
+    @Test("Evidence of an app of another project is refused before any store is asked")
+    func foreign() throws {
+        let answer = try hand(in: "com.example.other/t1")
+        #expect(answer.json["items"]?.array?.first?["code"] == "foreign_app")
+        let unknown = try hand(in: "com.example.game/\u{1}")
+        #expect(unknown.json["items"]?.array?.first?["code"] == "token_unknown")
+    }
+
     @Test("An overdue subscription is asked about, and the unsigned answer counts")
     func renewal() throws {
         try buy()
@@ -191,7 +235,7 @@ struct SecondStoreTests {
         let finished = try service.reconcile(wish, over: intake)
         #expect(finished.isSound, "\(finished.errors)")
         #expect(finished.steps[.subscriptions]?.mended == 1)
-        // It can be asked how a subscription stands, and nothing else.
+        // It can only be asked for the status of a subscription.
         #expect(try store.asked == [.standings(of: TransactionID("t1"))])
         #expect(try purchases().first?.newest?.expires == renewed)
     }
@@ -211,4 +255,14 @@ struct SecondStoreTests {
         #expect(try call("DELETE", "\(path)?store=google", [:]).status == 200)
         #expect(try call("GET", "/v1/settings", [:]).json["apps"]?.array?.count == 1)
     }
+}
+
+extension IntakeReason {
+    fileprivate static let silent = IntakeReason(
+        code: "store_unavailable", sentence: "It is silent.")
+}
+
+extension RefusedEvidence {
+    fileprivate static let unknown = RefusedEvidence(
+        code: "token_unknown", sentence: "It is not known.")
 }

@@ -31,7 +31,7 @@ struct SettingsTests {
             send("GET", "/v1/settings").text
                 == #"{"project":"default","settings":{"transfer":"keep","restore":null,"#
                 + #""cool_down":"P1D","order_lifetime":"P7D","credit_limits":{},"refund_reports":null,"#
-                + #""customers_per_account":3},"apps":[],"#
+                + #""customers_per_account":3,"support_limits":{},"merge":"staff"},"apps":[],"#
                 + #""allowed_apps":{"any":true,"bundle_ids":[]}}"#
         )
     }
@@ -45,12 +45,14 @@ struct SettingsTests {
             first.text
                 == #"{"project":"default","settings":{"transfer":"transfer_if_inactive","#
                 + #""restore":"transfer","cool_down":"PT12H","order_lifetime":"P7D","#
-                + #""credit_limits":{},"refund_reports":null,"customers_per_account":3}}"#)
+                + #""credit_limits":{},"refund_reports":null,"customers_per_account":3,"#
+                + #""support_limits":{},"merge":"staff"}}"#)
         let second = send("PATCH", "/v1/settings", #"{"restore":null,"order_lifetime":"P1M"}"#)
         #expect(
             second.text
                 == #"{"project":"default","settings":{"transfer":"transfer_if_inactive","#
-                + #""restore":null,"cool_down":"PT12H","order_lifetime":"P1M","credit_limits":{},"refund_reports":null,"customers_per_account":3}}"#
+                + #""restore":null,"cool_down":"PT12H","order_lifetime":"P1M","credit_limits":{},"refund_reports":null,"customers_per_account":3,"#
+                + #""support_limits":{},"merge":"staff"}}"#
         )
         let events = try service.eventCount()
         #expect(send("PATCH", "/v1/settings", #"{"order_lifetime":"P1M"}"#).text == second.text)
@@ -124,7 +126,7 @@ struct SettingsTests {
         #expect(try allowed() == #"{"any":false,"bundle_ids":["com.example.game"]}"#)
         #expect(try code() == nil)
         try service.allow(game, isTakenBack: true, in: "closed")
-        // It has the app: changing that adds nothing.
+        // The project has the app, so changing it adds nothing.
         #expect(try code() == nil)
         #expect(send("DELETE", app, key: key).status == 200)
         #expect(try code() == "app_not_allowed")
@@ -139,7 +141,7 @@ struct SettingsTests {
     func foreign() throws {
         try service.createProject("thief", allowsAnyApp: false)
         let thief = try service.key(.admin, project: "thief")
-        // Neither before the other project has the app nor afterwards does the answer tell.
+        // The answer is the same before and after the other project has the app.
         let before = send("PUT", app, "{}", key: thief)
         #expect(send("PUT", app, "{}").status == 200)
         let after = send("PUT", app, "{}", key: thief)

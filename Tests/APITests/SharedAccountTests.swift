@@ -5,7 +5,7 @@ import Synchronization
 import TestSupport
 import Testing
 
-@Suite("A store account that several customers share", .timeLimit(.minutes(5)))
+@Suite("A store account that several customers share", .timeLimit(.minutes(20)))
 struct SharedAccountCallTests {
     private static let account = "704"
     private let front: Storefront
@@ -47,7 +47,7 @@ struct SharedAccountCallTests {
         #expect(try front.service.eventCount() == events)
         #expect(try front.isActive("legacy", for: "u4") == false)
         #expect(try front.isActive("legacy", for: "u1") == true)
-        // It is another world, and another account.
+        // The sandbox is separate, and so is its account.
         let sandbox = installed(by: front.sandbox)
         #expect(try front.submit(sandbox, for: "u4").outcomes == ["recorded"])
         #expect(try front.submit(installed("705"), for: "u4").outcomes == ["recorded"])

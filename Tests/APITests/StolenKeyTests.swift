@@ -5,7 +5,8 @@ import Minting
 import TestSupport
 import Testing
 
-/// What the page about thieves says of keys: each tries all that it must not do, and what it can.
+/// The claims of the security page about keys: each stolen key tries everything that it must not
+/// do, and what it can.
 extension AuthorizationTests {
     /// Where every shard of the log ends.
     private func ends() throws -> String {
@@ -46,7 +47,7 @@ extension AuthorizationTests {
             "51", "pro.month", .autoRenewable, at: front.daysAgo(1), until: front.daysAgo(-29))
         #expect(front.submit(bought, for: "anybody").status == 200)
         #expect(try front.isActive("pro", for: "anybody") == true)
-        // The same under a signature that is not the store's.
+        // The same, signed by someone other than the store.
         let lie = Sale("52", "level2", .nonConsumable, at: front.daysAgo(1))
         let forged = Payload.transaction.signed(by: MintedChain(.transactions))
         let cut = String(front.store.transaction(lie).dropLast(4)) + "AAAA"
@@ -108,7 +109,7 @@ extension AuthorizationTests {
             """
         #expect(try database.number("select count(*) from public.before") > 5)
         #expect(try database.number(changed) == 0)
-        // Whatever it did is in the log, with the key as the actor.
+        // Everything it did is in the log, with the key as actor.
         let own = """
             select count(*) from deed.events as e where e.actor like 'key:%' and not exists (
                 select from public.before as b where b.shard = e.shard and b.seq = e.seq
@@ -116,6 +117,7 @@ extension AuthorizationTests {
             """
         #expect(try database.number(own) > 2)
         #expect(try database.number("select count(*) from deed.keys") == keys)
-        #expect(!front.service.router.outlines.contains { $0.pattern.contains("key") })
+        let aboutKeys = front.service.router.outlines.filter { $0.pattern.contains("key") }
+        #expect(aboutKeys.map { "\($0.method) \($0.pattern)" } == ["GET /v1/keys"])
     }
 }

@@ -21,8 +21,8 @@ struct StoreCheckTests {
         _ = try service.ledger.perform(wish)
     }
 
-    /// The steps that passed or failed, while the store answers each question for the test notification by
-    /// its number.
+    /// The steps that passed or failed. The store's answers about the test notification depend on
+    /// the question's number.
     private func check(
         _ answer: @escaping @Sendable (_ number: Int) throws(StoreTrouble) -> [SendAttempt]
     ) throws -> (steps: [String], questions: Int) {
@@ -61,7 +61,7 @@ struct StoreCheckTests {
             default: return [SendAttempt(at: nil, result: "SUCCESS", hasArrived: true)]
             }
         }
-        // The evidence here is no notification: that comes last.
+        // This evidence is not a notification, which is checked last.
         #expect(steps.suffix(2) == ["arrived true", "verified false"] && questions == 4)
         let (late, most) = try check { _ throws(StoreTrouble) in
             throw unknown

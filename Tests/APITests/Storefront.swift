@@ -42,7 +42,7 @@ struct Storefront {
         if reply.status != status { throw Unexpected(answer: reply.text) }
     }
 
-    /// So many days before the service's clock, on a second.
+    /// This many days before the service's clock, on a full second.
     func daysAgo(_ days: Int64) -> Instant {
         service.clock.now.advanced(byMilliseconds: -days * 86_400_000)
     }
@@ -56,7 +56,6 @@ struct Storefront {
             headers: idempotencyKey.map { [("Idempotency-Key", $0)] } ?? [], body: body)
     }
 
-    /// Submits for a customer.
     func submit(
         _ evidence: JSON, for customer: String = "u1", restore: Bool = false,
         idempotencyKey: String? = nil, through other: TestService? = nil
@@ -78,7 +77,7 @@ struct Storefront {
         ["signed_transactions": .array(sales.map { .string(store.transaction($0)) })]
     }
 
-    /// Works one item of the queue off.
+    /// Works on one queued item.
     func work() throws -> IntakeWorker.Work? {
         try IntakeWorker(Submissions(service.intake, apps: service.apps)).work()
     }
@@ -100,7 +99,6 @@ struct Storefront {
         try send("GET", "/v1/customers/\(customer)/balances").json["balances"]?["coins"]?.integer
     }
 
-    /// The types of what happened to a customer.
     func events(of customer: String = "u1", _ query: String = "") throws -> [String] {
         let reply = send("GET", "/v1/customers/\(customer)/events?limit=1000\(query)")
         return try (reply.json["events"]?.array ?? []).compactMap { $0["type"]?.string }
@@ -108,7 +106,6 @@ struct Storefront {
 }
 
 extension Reply {
-    /// The outcome of each item.
     var outcomes: [String] {
         get throws {
             try #require(try json["items"]?.array, "\(text)").compactMap { $0["outcome"]?.string }

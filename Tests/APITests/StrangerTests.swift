@@ -12,7 +12,7 @@ import Threading
 
 @testable import API
 
-@Suite("Strangers do no harm", .timeLimit(.minutes(10)))
+@Suite("Strangers do no harm", .timeLimit(.minutes(20)))
 struct StrangerTests {
     private let front: Storefront
     private static let notifications = "/v1/stores/apple/notifications"
@@ -24,7 +24,7 @@ struct StrangerTests {
     private func serve(_ change: (inout ServerSettings) -> Void = { _ in }) throws -> Server {
         var settings = ServerSettings()
         settings.listen = "127.0.0.1:0"
-        // Says who is asking, so that a test can be many.
+        // Names the client, so a test can act as many.
         settings.trustedProxies = TrustedProxies("127.0.0.1") ?? .none
         change(&settings)
         return try Server(settings, metrics: front.service.metrics, front.service.router)
@@ -56,7 +56,7 @@ struct StrangerTests {
             transaction: front.store.transaction(sale))
     }
 
-    /// Signed under an unknown root, by a leaf of its own each time.
+    /// Signed under an unknown root, each time with a new leaf.
     private func forged(for app: String = Payload.bundleID) -> String {
         let payload = Payload.notification(bundleID: app)
         return #"{"signedPayload":"\#(payload.signed(by: MintedChain(.transactions)))"}"#
@@ -68,7 +68,7 @@ struct StrangerTests {
         var elsewhere = front.store
         elsewhere.bundleID = "com.example.elsewhere"
         let stores = [front.store, elsewhere]
-        // The certificates of a real one, which anyone may copy; and some of a stranger's own.
+        // The certificates of a genuine one, which anyone can copy, and some of a stranger's own.
         let copied = stores.map { store in
             String(store.notification("TEST", id: "1", at: front.daysAgo(0)).dropLast(12))
                 + #"AAAAAAAAAA"}"#
@@ -105,9 +105,9 @@ struct StrangerTests {
             }
         }
         let found = Set(statuses.withLock { $0 })
-        // The clock stands still: what may be followed at once is all that is.
+        // The clock stands still, so only what is allowed at once is checked.
         #expect(found == [401, 429], "\(found)")
-        // The genuine one was of an unknown signer, too.
+        // The genuine one had an unknown signer as well.
         #expect(statuses.withLock { $0 }.count { $0 == 401 } == 59)
         for number in 2..<12 {
             #expect(try post(Self.notifications, genuine(number), to: server)?.status == 200)
@@ -139,7 +139,7 @@ struct StrangerTests {
             try post(Self.notifications, changed, from: "192.0.2.7", to: server)?.status
         }
         #expect(statuses == Array(repeating: 401, count: 60))
-        // Also from there a genuine one is taken.
+        // A genuine one from there is still accepted.
         #expect(
             try post(Self.notifications, genuine(2), from: "192.0.2.7", to: server)?.status == 200)
     }
@@ -153,13 +153,13 @@ struct StrangerTests {
         #expect(!isTrusted("192.0.2.7"))
         gate.noteGenuine(gate.enter(from: "192.0.2.7"))
         gate.noteGenuine(gate.enter(from: "192.0.2.8"))
-        // As many genuine ones as may come.
+        // As many genuine ones as are allowed.
         for _ in 0..<1000 {
             let entry = gate.enter(from: "192.0.2.7")
             #expect(entry.isTrusted)
             gate.noteGenuine(entry)
         }
-        // Whatever became of the others: a bad signature, an unknown app, no JSON.
+        // No matter how the others ended: a bad signature, an unknown app, no JSON.
         #expect((0..<201).map { _ in isTrusted("192.0.2.7") }.count { $0 } == 200)
         #expect(!isTrusted("192.0.2.7") && isTrusted("192.0.2.8"))
         front.service.clock.advance(byMilliseconds: 1000)
@@ -188,7 +188,7 @@ struct StrangerTests {
                 let reply = try #require(upload.reply())
                 #expect(reply.status == status, "\(reply.head)")
                 #expect(try JSON.read(reply.body)["code"]?.string == code)
-                // The connection can be used on.
+                // The connection is still usable.
                 upload.send("GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n")
                 #expect(upload.reply()?.status == 200)
             }
@@ -282,7 +282,7 @@ struct StrangerTests {
         let found = lines.withLock { Array($0.dropFirst(60)) }
         #expect(found.count == 2)
         #expect(found.first?.contains(#""address":"192.0.2.1","count":1"#) == true)
-        // The sixty came twice more each, and of the others every one counts.
+        // Each of the sixty came twice more. Of the others, every one counts.
         let sum = 1940 * 3 + 60 * 2
         #expect(found.last?.contains(#""addresses":2000,"count":\#(sum)"#) == true)
     }
@@ -299,7 +299,7 @@ struct StrangerTests {
             take(10_000..<10_010, at: now) == [true, true] + Array(repeating: false, count: 8))
         let isAllowed = throttle.allows("another", at: now)
         #expect(!isAllowed)
-        // Those who are remembered have their own.
+        // Remembered callers have their own share.
         #expect(take(7..<8, at: now) + take(7..<8, at: now) == [true, false])
         let later = now.advanced(byMilliseconds: 2000)
         #expect(take(20_000..<20_001, at: later) + take(7..<8, at: later) == [true, true])

@@ -9,9 +9,9 @@ import Testing
 
 @testable import API
 
-/// Two surfaces beside `/v1`: one with a dialect of its own, one with a key in a cookie,
-/// and with files.
-@Suite("Surfaces of the API", .timeLimit(.minutes(10)))
+/// Two surfaces next to `/v1`: one with its own wording, and one with its key in a cookie and with
+/// files.
+@Suite("Surfaces of the API", .timeLimit(.minutes(20)))
 struct SurfaceTests {
     private let service: TestService
     private let router: Router
@@ -64,7 +64,7 @@ struct SurfaceTests {
             }
             #expect(ask("GET", "\(surface)/things/1", [("X-Api-Key", key)]).status == 401)
             #expect(ask("GET", "\(surface)/things/1", [(own.0, "x")]).status == 401)
-            // One that was shown before opens again.
+            // A key that was shown before works again.
             #expect(ask("GET", "\(surface)/things/2", [own]).status == 200)
         }
     }
@@ -109,7 +109,7 @@ struct SurfaceTests {
         for path in ["/plainer", "/pages/nowhere", "/v1/nowhere", "/"] {
             #expect(try JSON.read(ask("GET", path, []).text)["code"]?.string == "route_unknown")
         }
-        // What the server refuses by itself, too.
+        // Also for refusals by the server itself.
         var settings = ServerSettings()
         settings.listen = "127.0.0.1:0"
         let server = try Server(settings, metrics: Metrics(), router)
@@ -129,13 +129,13 @@ struct SurfaceTests {
         #expect(ask("GET", "/pages/guide/1/a/b%20c/d", []).text == #"["1","a/b c/d"]"#)
         #expect(ask("GET", "/pages/guide/1/", []).text == #"["1",""]"#)
         #expect(ask("GET", "/pages/guide/1", []).status == 404)
-        // What a route names wins, and behind it the tail takes over again.
+        // The named part wins, and the tail takes over after it.
         #expect(ask("GET", "/pages/guide/1/about", []).text == #"["1","-"]"#)
         #expect(ask("GET", "/pages/guide/1/about/x", []).text == #"["1","about/x"]"#)
         #expect(
             ask("GET", "/pages/guide/1/about", [], query: "in=en").text == #"["1","en"]"#)
         #expect(ask("GET", "/pages/guide/1/about", [], query: "inn=en").status == 400)
-        // One that takes no parameter is answered whatever comes along.
+        // A file that takes no parameters is served whatever the query says.
         #expect(ask("GET", "/pages/style.css", [], query: "v=2").status == 200)
         let broken = ask("GET", "/pages/guide/1/%zz", [])
         #expect(broken.status == 400)

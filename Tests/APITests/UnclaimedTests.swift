@@ -98,7 +98,8 @@ struct UnclaimedTests {
 
     @Test("A command sees earlier decisions of the same batch")
     func oneBatch() throws {
-        // One customer's token and many purchases under it at once, told and registered again and again.
+        // Many purchases at once under one customer's token, reported and registered again and
+        // again.
         inParallel(24) { lane in
             if lane % 6 == 0 {
                 _ = register()

@@ -4,7 +4,7 @@ import JSON
 import TestSupport
 import Testing
 
-@Suite("Bytes that are no request are answered as the document says", .timeLimit(.minutes(10)))
+@Suite("Bytes that are no request are answered as the document says", .timeLimit(.minutes(20)))
 struct UnframedTests {
     @Test(
         "Every fault in the table is a problem with its own code, and nothing is executed")
@@ -23,7 +23,7 @@ struct UnframedTests {
                 #expect(isProblem, "\(request.name): \(reply.head)")
                 let problem = try JSON.read(reply.body)
                 let code = try #require(problem["code"]?.string)
-                // No call is at the path of the table.
+                // No call has the path in the table.
                 if status == 200 {
                     #expect(reply.status == 404 && code == "route_unknown", "\(request.name)")
                     continue

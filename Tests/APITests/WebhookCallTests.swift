@@ -110,7 +110,7 @@ struct WebhookCallTests {
         #expect(first.status == 202)
         #expect(call("POST", "/\(id)/replay", range(2025), key: "r").text == first.text)
         #expect(call("POST", "/\(id)/replay", range(2024), key: "r").code == "idempotency_mismatch")
-        // An end ahead is cut at what there is, and the same words are the same request.
+        // A future end is cut to what exists, and the same text is the same request.
         let ahead = call("POST", "/\(id)/replay", range(2099), key: "ahead")
         #expect(ahead.status == 202)
         #expect(call("POST", "/\(id)/replay", range(2099), key: "ahead").text == ahead.text)
@@ -118,5 +118,22 @@ struct WebhookCallTests {
         for _ in 3...10 { #expect(call("POST", "/\(id)/replay", range(2025)).status == 202) }
         #expect(call("POST", "/\(id)/replay", range(2025)).code == "too_many_replays")
         #expect(call("POST", "/\(id)/replay", #"{"event":"0-1-00000000"}"#).status == 404)
+    }
+
+    @Test("The lag counts events of the webhook's own project alone")
+    func lag() throws {
+        let id = try #require(try call("POST", "", example).json["id"]?.string)
+        func lag() throws -> Int64? { try call("GET", "/\(id)").json["lag"]?.integer }
+        let before = try #require(try lag())
+        for number in 1...5 {
+            _ = try service.ledger.append(
+                .give("pro", to: .test("u\(number)", project: "other"), grant: "g\(number)"))
+        }
+        #expect(try lag() == before)
+        for number in 1...3 {
+            _ = try service.ledger.append(
+                .give("pro", to: .test("u\(number)"), grant: "g\(number)"))
+        }
+        #expect(try lag() == before + 3)
     }
 }

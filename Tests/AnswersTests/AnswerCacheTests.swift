@@ -7,7 +7,7 @@ import TestSupport
 import Testing
 import Threading
 
-@Suite("Answers from memory", .timeLimit(.minutes(10)))
+@Suite("Answers from memory", .timeLimit(.minutes(20)))
 struct AnswerCacheTests {
     private let service: TestService
     private let admin: NewKey
@@ -53,8 +53,8 @@ struct AnswerCacheTests {
         "An instance's own write replaces the answer before the sender's reply, without a read")
     func ownWrite() throws {
         service.outage.stopClock()
-        // What is answered is right each time. It is read again when the reader of the log looks just
-        // between a commit and the news of it, which does not happen each time.
+        // Every answer is right. It is read again if the log's reader looks exactly between a
+        // commit and its news, which does not happen each time.
         let isKept = try (1...20).contains { round in
             let (pro, vip) = ("pro-\(round)", "vip-\(round)")
             let grant = try give(pro)
@@ -85,7 +85,7 @@ struct AnswerCacheTests {
         #expect(try over.json["entitlements"]?["pro"]?["active"]?.bool == false)
         #expect(try over.json["next_change"]?.isNull == true)
         #expect(try atOnce(path).text == over.text)
-        // A clock that is set back finds what held then.
+        // A clock that is set back finds what held at that time.
         service.clock.advance(byMilliseconds: -1)
         #expect(try get(path).json["entitlements"]?["pro"]?["active"]?.bool == true)
     }
@@ -255,7 +255,7 @@ struct AnswerCacheTests {
         }
         #expect(get(path + "?consistency=strong").status == 503)
         #expect(get("/v1/customers/u3/entitlements").status == 503)
-        // Rights end by the clock all the same.
+        // Rights still end by the clock.
         service.clock.advance(byMilliseconds: 100_000)
         #expect(get(path).status == 503)
         #expect(get("/v1/customers/u2/entitlements").status == 200)
@@ -283,7 +283,7 @@ struct AnswerCacheTests {
         #expect(stale.status == 200)
         #expect(stale.text == fresh.text)
         #expect(stale.header("Deed-Stale") != nil)
-        // One read a second asks the database all the same.
+        // One read per second still asks the database.
         #expect(
             eventually(within: 10_000) {
                 let read = get(path)
@@ -346,7 +346,7 @@ struct AnswerCacheTests {
         service.send("GET", target, key: admin)
     }
 
-    /// What memory answers.
+    /// The answer from memory.
     private func atOnce(_ target: String) throws -> Reply {
         let reply = get(target)
         try #require(reply.isImmediate, "\(target) asked the database")

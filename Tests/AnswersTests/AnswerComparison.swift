@@ -14,7 +14,7 @@ func makeBazaar(customers: Int) throws -> ([TestService], NewKey, [Core.Stream])
     return (services, key, try (0..<customers).map { try Stream.test("customer \($0)") })
 }
 
-/// Holds what two instances answer, from memory and from the database, against the naive model.
+/// Compares what two instances answer, from memory and from the database, with the naive model.
 struct AnswerComparison {
     private let services: [TestService]
     private let key: NewKey
@@ -28,14 +28,15 @@ struct AnswerComparison {
         "/v1/customers/\(stream.customer.text.replacing(" ", with: "%20"))/entitlements"
     }
 
-    /// Expects these answers at the instant of the clock, and of the SQL function those that it is
-    /// asked for: it knows one environment.
+    /// Expects these answers at the clock's instant. The SQL function is asked about one
+    /// environment, which is all that it knows.
     func expect(
         _ naive: [String: NaiveModel.Answer], inSQL plain: [String: NaiveModel.Answer],
         of stream: Core.Stream, _ context: String
     ) throws {
         let path = path(of: stream)
-        // What was kept for an earlier instant first: asking for a strong answer replaces it.
+        // Asks first for what was kept for an earlier instant, since a strong answer would replace
+        // it.
         let kept = services[0].send("GET", path, key: key)
         let strong = services[0].send("GET", path + "?consistency=strong", key: key)
         let remembered = services[0].send("GET", path, key: key)
@@ -55,7 +56,7 @@ struct AnswerComparison {
         }
     }
 
-    /// Expects them of each instance that is asked to know a position.
+    /// Expects the answers from each instance that is asked to include a position.
     func expect(
         _ naive: [String: NaiveModel.Answer], after position: Position, of stream: Core.Stream,
         _ context: String
@@ -68,7 +69,7 @@ struct AnswerComparison {
         }
     }
 
-    /// The other instance may have kept its answer for as long as it lasts.
+    /// The other instance may have kept its answer for its whole lifetime.
     private func expectOtherInstance(
         _ naive: [String: NaiveModel.Answer], after position: String, of stream: Core.Stream,
         _ context: String
@@ -105,7 +106,7 @@ extension TestService {
         }
     }
 
-    /// Has the project decide something; gives where that stands in the log.
+    /// Lets the project decide something. Returns the position in the log.
     @discardableResult
     func changeProject(
         _ key: String,

@@ -11,7 +11,7 @@ import TestSupport
 import Testing
 import Threading
 
-@Suite("Answers in the course of random histories", .timeLimit(.minutes(10)))
+@Suite("Answers in the course of random histories", .timeLimit(.minutes(20)))
 struct AnswerHistoryTests {
     private let services: [TestService]
     private let key: NewKey
@@ -58,7 +58,7 @@ struct AnswerHistoryTests {
         let comparison = AnswerComparison(services, key: key)
         var recorded: [Core.Stream: [AnyFact]] = [:]
         for (index, stream) in streams.enumerated() {
-            // Some seeds give short histories; of several, enough is to be asked.
+            // Some seeds give short histories. Several together give enough to ask about.
             let history = (0..<4).flatMap { part in
                 RandomHistory(
                     seed: seed &+ UInt64(4 * index + part), prefix: "\(index)-\(part)-"
@@ -97,7 +97,7 @@ struct AnswerHistoryTests {
 private final class Course: Sendable {
     private struct State {
         var writing = 2
-        /// The newest position that each instance acknowledged of each customer, and anybody did.
+        /// For each customer, the newest position acknowledged by each instance, and by either.
         var written: [[Core.Stream: Position]] = [[:], [:]]
         var readings: [Reading] = []
         var faults: [String] = []
@@ -120,7 +120,7 @@ private final class Course: Sendable {
         for (index, stream) in streams.enumerated() {
             let seed = seed &+ UInt64(index)
             let history = RandomHistory(seed: seed, prefix: "\(index)-").facts
-            // Both instances tell all of it, each in an order of its own.
+            // Both instances report all of it, each in its own order.
             for (number, fact) in history.shuffled(using: &random).enumerated() {
                 let key = "\(instance)-\(number)"
                 append(on: instance, stream) {
@@ -173,14 +173,14 @@ private final class Course: Sendable {
     }
 }
 
-/// What a reader was told, and the sequence that it must not be older than.
+/// A reader's answer, and the sequence that it must not be older than.
 private struct Reading: Sendable {
     let stream: Core.Stream
     let text: String
     let least: Int64
     let isImmediate: Bool
 
-    /// What is wrong with it by the customer's log, if anything is.
+    /// What is wrong with it according to the customer's log, or `nil`.
     func complaint(_ log: [RecordedEvent], catalog: Catalog) -> String? {
         guard let json = try? JSON.read(text),
             let position = json["position"]?.string.flatMap(Position.init),

@@ -5,7 +5,7 @@ import Service
 import TestSupport
 import Testing
 
-@Suite("The feed in the course of random histories", .timeLimit(.minutes(10)))
+@Suite("The feed in the course of random histories", .timeLimit(.minutes(20)))
 struct FeedHistoryTests {
     private let services: [TestService]
     private let key: NewKey

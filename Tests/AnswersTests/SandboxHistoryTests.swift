@@ -6,7 +6,7 @@ import Service
 import TestSupport
 import Testing
 
-@Suite("Sandbox purchases in the course of random histories", .timeLimit(.minutes(10)))
+@Suite("Sandbox purchases in the course of random histories", .timeLimit(.minutes(20)))
 struct SandboxHistoryTests {
     fileprivate static let apps = ["com.example.game", "com.example.other"]
     private let services: [TestService]

@@ -4,7 +4,7 @@ import Ledger
 import TestSupport
 import Testing
 
-@Suite("The calls that all instances together may make to a store", .timeLimit(.minutes(10)))
+@Suite("The calls that all instances together may make to a store", .timeLimit(.minutes(20)))
 struct BudgetTests {
     private let database: ScratchDatabase
     private let app: StoreApp

@@ -195,8 +195,8 @@ struct HistoryNightTests {
                 let full = try night.reconcile(
                     full: true,
                     change: { intake in
-                        let log = intake.ports.ledger
-                        intake.ports.ledger = TappedLog(
+                        let log = intake.ledger
+                        intake.ledger = TappedLog(
                             log,
                             customer: { stream throws(Fault) in
                                 if stream == damaged { throw .broken("an event is damaged") }

@@ -378,8 +378,8 @@ struct NightTroubleTests {
             let failing = try night.reconcile(
                 [.subscriptions],
                 change: { intake in
-                    let ledger = intake.ports.ledger
-                    intake.ports.ledger = TappedLog(
+                    let ledger = intake.ledger
+                    intake.ledger = TappedLog(
                         ledger,
                         customer: { stream throws(Fault) in
                             if isFirst.exchange(false, ordering: .relaxed) {

@@ -164,8 +164,10 @@ private final class AskingLine: StoreLine {
 
     func rest(_ turn: StoreTurn, until: Instant) { ends.withLock { $0[turn] = until } }
 
-    func send(_ request: OutboundRequest) throws(OutboundError) -> OutboundResponse {
-        try courier.send(request)
+    func send(
+        _ request: OutboundRequest, respond: @escaping @Sendable (Courier.Answer) -> Void
+    ) {
+        courier.send(request, respond: respond)
     }
 
     func machineClock() -> Instant { machineInstant() }

@@ -10,7 +10,7 @@ import Practice
 import TestSupport
 import Testing
 
-@Suite("Having the store judge receipts", .timeLimit(.minutes(10)))
+@Suite("Having the store judge receipts", .timeLimit(.minutes(20)))
 struct ReceiptClientTests {
     private let secret = "practice-shared-secret"
 

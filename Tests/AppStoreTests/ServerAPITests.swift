@@ -8,7 +8,7 @@ import Practice
 import TestSupport
 import Testing
 
-@Suite("Asking the App Store Server API", .timeLimit(.minutes(10)))
+@Suite("Asking the App Store Server API", .timeLimit(.minutes(20)))
 struct AskingTests {
     @Test("Every call is answered, and signed parts are proven")
     func calls() throws {

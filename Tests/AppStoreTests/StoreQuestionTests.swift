@@ -12,7 +12,7 @@ import Telemetry
 import TestSupport
 import Testing
 
-@Suite("Recording the store's answers", .timeLimit(.minutes(10)))
+@Suite("Recording the store's answers", .timeLimit(.minutes(20)))
 struct StoreQuestionTests {
     private let service: TestService
     private let project: ProjectID
@@ -32,7 +32,7 @@ struct StoreQuestionTests {
         var intake = service.intake
         intake.stores[.apple] = StoreAdapter(
             AppStoreProfile(), prover: asking.prover, client: asking.client)
-        return StoreQuestions(Submissions(intake, apps: AppRing(intake.ports)))
+        return StoreQuestions(Submissions(intake))
     }
 
     private func ask(_ call: StoreCall, _ asking: Asking) throws -> StoreReport {
@@ -340,7 +340,7 @@ struct StoreQuestionTests {
             clock.advance(byMilliseconds: 60_000)
             return nil
         }
-        let questions = StoreQuestions(Submissions(intake, apps: AppRing(intake.ports)))
+        let questions = StoreQuestions(Submissions(intake))
         // The time runs from the first page on.
         #expect(throws: StoreQuestionError.trouble(.endlessPages(limit: 11))) {
             try questions.ask(.refunds(of: id), about: app, of: project, in: nil)

@@ -8,7 +8,7 @@ import TestSupport
 import Testing
 import Threading
 
-@Suite("A store in trouble", .timeLimit(.minutes(10)))
+@Suite("A store in trouble", .timeLimit(.minutes(20)))
 struct StoreTroubleTests {
     private let id: TransactionID
 

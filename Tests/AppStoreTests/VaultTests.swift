@@ -6,7 +6,7 @@ import StoreAccess
 import TestSupport
 import Testing
 
-@Suite("Credentials for stores", .timeLimit(.minutes(10)))
+@Suite("Credentials for stores", .timeLimit(.minutes(20)))
 struct VaultTests {
     private let database: ScratchDatabase
     private let ledger: Ledger

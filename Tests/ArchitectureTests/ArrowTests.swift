@@ -2,7 +2,8 @@ import Testing
 
 @Suite("Dependencies between the targets")
 struct ArrowTests {
-    /// What each target may import of this project. Arrows point inward; Core imports nothing.
+    /// Which of this project's modules each target may import. Arrows point inward; Core imports
+    /// none.
     static let allowed: [String: Set<String>] = [
         "Core": [],
         "Auditing": ["Core"],
@@ -24,28 +25,30 @@ struct ArrowTests {
         "PrivatePostgres": ["JSON", "Machine", "Postgres", "Telemetry", "Threading"],
         "Answers": ["Core", "Following"],
         "Feed": ["Core", "Following", "Threading"],
-        "Service": ["Auditing", "Core"],
+        "Service": ["Auditing", "Core", "Threading"],
         "HTTPServer": ["CMicroHTTPD", "CReceive", "Telemetry", "Threading"],
         "Outbound": ["CCurl", "Threading"],
-        "StoreAccess": ["Core", "Crypto", "JSON", "Outbound"],
+        "StoreAccess": ["Core", "Crypto", "JSON", "Outbound", "Threading"],
         "AppStore": ["Core", "Crypto", "Evidence", "JSON", "Outbound", "StoreAccess"],
+        "PlayStore": [
+            "Core", "Crypto", "Evidence", "JSON", "Outbound", "StoreAccess", "Threading",
+        ],
         "Delivery": ["Core", "Crypto", "Feed", "JSON", "Outbound", "Telemetry", "Threading"],
         "OpenAPI": ["COpenAPI"],
         "API": [
             "Answers", "CatalogFile", "Core", "Feed", "HTTPServer", "JSON", "OpenAPI", "Service",
             "Telemetry", "Threading",
         ],
+        "Console": ["API", "Core", "HTTPServer", "JSON", "Service"],
         "Jobs": [
             "Core", "JSON", "Ledger", "Postgres", "PrivatePostgres", "Service", "Telemetry",
             "Threading",
         ],
         "Assembly": [
-            "API", "Answers", "AppStore", "Core", "Crypto", "Delivery", "Evidence", "Feed",
-            "Following",
-            "HTTPServer", "JSON", "Jobs", "Ledger", "Outbound", "Postgres", "PrivatePostgres",
-            "Service",
-            "StoreAccess",
-            "Telemetry", "Threading",
+            "API", "Answers", "AppStore", "Console", "Core", "Crypto", "Delivery", "Evidence",
+            "Feed", "Following",
+            "HTTPServer", "JSON", "Jobs", "Ledger", "Outbound", "PlayStore", "Postgres",
+            "PrivatePostgres", "Service", "StoreAccess", "Telemetry", "Threading",
         ],
         "deed": [
             "API", "Assembly", "Auditing", "CatalogFile", "Commands", "Core", "Crypto", "Delivery",
@@ -66,7 +69,7 @@ struct ArrowTests {
         "PracticeTool": ["Commands", "Core", "JSON", "Outbound", "Practice", "Threading"],
         "Fuzz": ["CFuzzer", "Core", "Crypto", "Evidence", "JSON", "Minting"],
     ]
-    /// What of the toolchain a target may import; Core, none of it.
+    /// Which of the toolchain's modules a target may import. Core may import none.
     static let toolchain: Set<String> = [
         "Foundation", "Glibc", "Synchronization",
     ]
@@ -76,7 +79,7 @@ struct ArrowTests {
         #expect(SourceTree.targets == Self.allowed.keys.sorted())
     }
 
-    /// Targets whose tests lie elsewhere, and where.
+    /// Targets that are tested elsewhere, and where.
     static let testedElsewhere = [
         "Commands": "DeedTests", "Feed": "APITests", "Following": "LedgerTests",
         "Machine": "DeedTests",
@@ -107,7 +110,7 @@ struct ArrowTests {
         }
     }
 
-    /// What only plays a store. What it signs must never be signed by `deed`.
+    /// Targets that play a store. Nothing they sign may ever be signed by `deed`.
     static let playing: Set<String> = ["Minting", "Practice", "PracticeTool"]
 
     @Test("A C library has one owner")

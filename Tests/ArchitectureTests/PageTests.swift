@@ -51,6 +51,29 @@ struct PageTests {
         }
     }
 
+    @Test("The page about growth says for each table what bounds it, and names no other")
+    func boundedTables() throws {
+        func text(_ path: String) throws -> String {
+            try String(contentsOf: SourceTree.root.appending(path: path), encoding: .utf8)
+        }
+        let rows = try text("docs/growth.md")
+            .matches(of: /(?m)^\| `(deed\.\w+)` \| ([^|]+) \| ([^|]+) \|$/)
+        let named = rows.map { String($0.1) }
+        let tables = try text("sql/schema.txt").matches(of: /(?m)^(deed\.\w+) \| kind \| table$/)
+            .map { String($0.1) }
+        #expect(tables.count > 30)
+        #expect(Set(named) == Set(tables), "each table has a row in docs/growth.md")
+        #expect(named.count == Set(named).count)
+        for row in rows {
+            let bound = row.3.trimmingCharacters(in: .whitespaces)
+            #expect(!bound.isEmpty, "\(row.1)")
+        }
+        let files = try text("docs/growth.md")
+        for file in ["seen/", "keys/", "postgres/deed.log", "service.lock"] {
+            #expect(files.contains("`\(file)`"), "\(file)")
+        }
+    }
+
     @Test(
         "A link from one page to another leads somewhere",
         arguments: ["", "docs", "docs/decisions"])
@@ -66,6 +89,18 @@ struct PageTests {
                     Issue.record("\(folder)/\(page) links to \(link.1), which is not there")
                 }
             }
+        }
+    }
+
+    @Test("The checklists for contributors name existing files")
+    func checklists() throws {
+        let page = SourceTree.root.appending(path: "CONTRIBUTING.md")
+        let text = try String(contentsOf: page, encoding: .utf8)
+        let paths = text.matches(of: /`((Sources|Tests|docs|sql|scripts)\/[\w\/.-]+)`/).map(\.1)
+        #expect(paths.count > 30)
+        for path in paths {
+            let place = SourceTree.root.appending(path: String(path)).path
+            #expect(FileManager.default.fileExists(atPath: place), "\(path) is not there")
         }
     }
 }

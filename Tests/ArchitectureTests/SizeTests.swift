@@ -32,7 +32,7 @@ struct SizeTests {
 
     @Test("A port has at most 7 functions, as closures or as a protocol")
     func ports() {
-        // A member's type may stand on the next line.
+        // A member's type may be on the next line.
         let ports =
             declarations(of: "struct").filter { $0.prefix(40).contains("Port:") }
             .map { ($0, functions: $0.count(of: "    package var ")) }
@@ -43,7 +43,7 @@ struct SizeTests {
         }
     }
 
-    /// The texts of what the package's targets have of that kind, from the name on.
+    /// The package's declarations of that kind, each from its name onward.
     private func declarations(of kind: String) -> [String] {
         SourceTree.sources.flatMap { file in
             codeOnly(file.text).components(separatedBy: "package \(kind) ").dropFirst()
@@ -68,7 +68,7 @@ struct SizeTests {
         }
     }
 
-    /// Lines up to the brace that closes the first one that opens; `nil` when there is no body.
+    /// Lines up to the brace that closes the first one; `nil` if there is no body.
     private func bodyLength(_ lines: ArraySlice<Substring>) -> Int? {
         var depth = 0
         for (count, line) in lines.enumerated() {
@@ -78,7 +78,7 @@ struct SizeTests {
                 if depth < 0 { return nil }
                 if depth == 0, character == "}" { return count + 1 }
             }
-            // A requirement of a protocol, or a call: no body follows.
+            // A protocol's requirement or a call: there is no body.
             if depth == 0, count > 12 { return nil }
         }
         return nil
@@ -86,7 +86,7 @@ struct SizeTests {
 }
 
 extension String {
-    /// How many of its lines begin so.
+    /// How many of its lines begin like this.
     fileprivate func count(of beginning: String) -> Int {
         split(separator: "\n").count { $0.hasPrefix(beginning) }
     }

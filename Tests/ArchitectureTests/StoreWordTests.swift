@@ -2,14 +2,14 @@ import Testing
 
 @Suite("Words of one store")
 struct StoreWordTests {
-    /// The targets that know stores by what they can do, and nothing else about them.
+    /// Targets that know stores only by what these can do.
     static let neutral: Set<String> = [
         "Answers", "API", "Auditing", "Core", "Following", "Jobs", "Ledger", "SQL", "Service",
         "StoreAccess",
     ]
-    /// What one store alone has: its name where it decides something, what people know it by, the numbers
-    /// and words of its API, the members of its key and of its evidence. Where a word stays in the log or in
-    /// a promise to clients, it is not here.
+    /// What belongs to one store alone: its name where it decides something, its well-known terms,
+    /// the numbers and words of its API, and the members of its key and evidence. Words that stay
+    /// in the log or in a promise to clients are not listed.
     static let own: [(word: String, why: String)] = [
         (".apple", "what a store can do stands in its profile"),
         (".google", "what a store can do stands in its profile"),
@@ -25,14 +25,14 @@ struct StoreWordTests {
         ("receipt-data", "requests are the client's"),
         ("SUCCESS", "whether a notification arrived is told by the client"),
     ]
-    /// Where a store is named for everyone: the enumeration, and the one that is meant where none is named.
+    /// Where every store is named: the enumeration, and the default store.
     static let names = "Sources/Core/Names/Environment.swift"
 
     @Test(
         "No target but a store's own knows its words",
         arguments: SourceTree.sources.filter { neutral.contains($0.target) && $0.path != names })
     func words(_ file: SourceTree.File) {
-        // The log and the API call an app's number in its store so.
+        // The log and the API use this word for an app's number in its store.
         let lines = file.lines.map { $0.replacing(".appleID", with: "") }
             .filter { !$0.drop(while: \.isWhitespace).starts(with: "//") }
         for (word, why) in Self.own where lines.contains(where: { $0.contains(word) }) {

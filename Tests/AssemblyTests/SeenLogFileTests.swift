@@ -46,7 +46,7 @@ final class SeenLogFileTests: Sendable {
         #expect(memory.keep(whole, .synced) == nil)
         #expect(try memory.recall(root, production) == whole)
         #expect(try memory.recall(SHA256.digest([2]), production) == nil)
-        // Where the login may not ask which one it is.
+        // For a login that may not ask which database this is.
         #expect(memory.keep(seen(6, of: nil), .synced) == nil)
         #expect(try memory.recall(root, nil) == seen(6, of: nil))
     }
@@ -87,7 +87,7 @@ final class SeenLogFileTests: Sendable {
     @Test("A copy of the log in another database is compared with it, and does not change it")
     func copied() throws {
         #expect(memory.keep(seen(5, of: production), .synced) == nil)
-        // It lacks what was seen, so it has to be accepted; then it goes its own way.
+        // It lacks what was seen, so this has to be accepted. After that it goes its own way.
         #expect(try memory.recall(root, copy) == seen(5, of: production))
         var accepted = seen(3, of: copy)
         accepted.acceptances = [try AcceptanceID("ac_1")]
@@ -110,7 +110,7 @@ final class SeenLogFileTests: Sendable {
                 (error as? LogMemory.NotRecalled)?.reason == "\(file) is damaged"
             }
         }
-        // It may have been read well when this process began.
+        // It may have been readable when this process started.
         #expect(memory.keep(seen(6, of: production), .synced) == "\(file) is damaged")
         #expect(try String(contentsOfFile: file, encoding: .utf8) == text)
         #expect(memory.keep(seen(6, of: production), .overwriting) == nil)
@@ -127,7 +127,7 @@ final class SeenLogFileTests: Sendable {
         }
         let first = ledger()
         _ = try first.append(.give("pro", to: stream, grant: "g1"))
-        // A log is known by its first event, which the connection that wrote it did not meet.
+        // A log is known by its first event, which the connection that wrote the event had not met.
         _ = try first.look()
         first.close()
         try "".write(toFile: try #require(try files.first), atomically: true, encoding: .utf8)

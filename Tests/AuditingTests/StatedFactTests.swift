@@ -3,7 +3,7 @@ import Core
 import Histories
 import Testing
 
-/// What an event tells is what its evidence states, word for word.
+/// An event repeats exactly what its evidence states.
 @Suite("Events and what their evidence states")
 struct StatedFactTests {
     static let stated = transaction("1", "pro", .autoRenewable, at(0), to: at(30)) {

@@ -2,17 +2,17 @@ import Core
 import Histories
 import Testing
 
-/// Grants after the present access. Days count from 1 January 2026.
+/// Grants that start after current access. Days count from 1 January 2026.
 @Suite("Grants after the present access")
 struct AfterCurrentTests {
-    /// A story, and when the waiting grants of "pro" are to give access by it.
+    /// A story, and when its waiting grants of "pro" should give access.
     struct Example: CustomTestStringConvertible, Sendable {
         let testDescription: String
         var facts: [TransactionFact] = []
         var plain: [(from: Int64, until: Int64?)] = []
-        /// When each was given, and for how many days.
+        /// When each was given, and its length in days.
         let waiting: [(given: Int64, days: Int64)]
-        /// `nil` where it never begins.
+        /// `nil` if it never starts.
         let expected: [(from: Int64, until: Int64)?]
     }
 
@@ -131,7 +131,7 @@ struct AfterCurrentTests {
         for (index, grant) in example.waiting.enumerated() {
             state.wait("w\(index)", since: grant.given, days: grant.days)
         }
-        // Facts may come after all that support did.
+        // Facts may come after everything that support did.
         for fact in example.facts { state.record(facts([fact])) }
         return state
     }

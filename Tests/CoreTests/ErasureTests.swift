@@ -2,20 +2,20 @@ import Core
 import Histories
 import Testing
 
-/// Erasures as they are decided and folded. Days count from 1 January 2026.
+/// How erasures are decided and folded. Days count from 1 January 2026.
 @Suite("Erasures")
 struct ErasureTests {
     private let production = Stream(
         project: id("default"), environment: .production, customer: id("anna"))
 
-    /// No digest of cryptography: only what is the same and what differs counts here.
+    /// Not a cryptographic digest: only equality matters here.
     private static func digest(_ bytes: [UInt8]) -> [UInt8] {
         var sums = [UInt8](repeating: 7, count: 32)
         for (place, byte) in bytes.enumerated() {
             let target = place % sums.count
             sums[target] = sums[target] &* 31 &+ byte &+ UInt8(truncatingIfNeeded: place)
         }
-        // Each part tells of the whole, because readers keep a part alone.
+        // Each part depends on the whole, because readers keep one part.
         for place in (0..<64).map({ $0 % 32 }) {
             sums[place] = sums[place] &* 31 &+ sums[(place + 31) % 32]
         }
@@ -40,8 +40,10 @@ struct ErasureTests {
             digest: Self.digest)
     }
 
-    private func intent(_ lives: [ErasedLife], until end: Instant) -> String {
-        ErasureIntent(lives, until: end, digest: Self.digest).text
+    private func intent(
+        _ lives: [ErasedLife], _ treatment: PurchaseTreatment = .forget, until end: Instant
+    ) -> String {
+        ErasureIntent(lives, treatment, until: end, digest: Self.digest).text
     }
 
     private func situation(
@@ -67,7 +69,7 @@ struct ErasureTests {
             #expect(erased.forgotten.count == 1 && erased.treatment == .forget)
             marks.formUnion(erased.forgotten)
         }
-        // The same purchase of the sandbox is another one.
+        // The same purchase in the sandbox is a different one.
         #expect(marks.count == 2)
         let freed = try wish(lives, .free).decide(situation(bought, elsewhere: bought))
         guard case .customerErased(let erased) = freed.parts.first?.events.first else {
@@ -77,7 +79,7 @@ struct ErasureTests {
         #expect(erased.forgotten.isEmpty)
     }
 
-    @Test("An intent is good for 15 minutes, for these versions, and for no other customer")
+    @Test("An intent is good for 15 minutes, for these versions, this treatment and this customer")
     func intents() throws {
         let lives = [life(bought)]
         let good = intent(lives, until: at(10, ErasureIntent.lifetime))
@@ -86,7 +88,8 @@ struct ErasureTests {
         let stale = [
             intent(lives, until: at(10)),
             intent(lives, until: at(10, ErasureIntent.lifetime + 60_001)),
-            intent(others, until: at(10, 1000)), good + "0", "er_", "",
+            intent(others, until: at(10, 1000)), intent(lives, .free, until: at(10, 1000)),
+            good + "0", "er_", "",
         ]
         for intent in stale {
             #expect(throws: Refusal.intentStale, "\(intent)") {
@@ -153,5 +156,56 @@ struct ErasureTests {
             }
             #expect(erased.forgotten == [mark])
         }
+    }
+
+    /// A purchase that continues another one, as long as the store names that, and later.
+    private func again(continuing older: String?) -> TransactionFact {
+        playReading(
+            .active, "t2", of: "t2", at: at(older == nil ? 20 : 10), from: at(10),
+            [playItem("pro", "GPA.2", to: at(40))], mark: older ?? "later"
+        ) { $0.continues = older.map { id($0) } }
+    }
+
+    @Test("A purchase with several names is forgotten under each of them")
+    func names() throws {
+        var state = CustomerState()
+        let first = playReading(.active, at: at(0), [playItem("pro", to: at(30))], mark: "a")
+        for fact in [first, again(continuing: "t1")] {
+            state.record(facts([fact]), catalog: playShop)
+        }
+        #expect(state.purchases.map(\.id.description) == ["google:t1"])
+        let decision = try wish([life(state)]).decide(situation(state))
+        guard case .customerErased(let erased) = decision.parts.last?.events.first else {
+            Issue.record("\(decision.parts)")
+            return
+        }
+        let names = ["t1", "t2"].map { PurchaseID(store: .google, original: id($0)) }
+        let marks = names.map { PurchaseMark($0, in: production, digest: Self.digest) }
+        #expect(erased.forgotten == marks.sorted())
+    }
+
+    @Test("What was forgotten does not come back with evidence that only continues it")
+    func continued() throws {
+        let forgotten = PurchaseID(store: .google, original: id("t1"))
+        let submission = Submission(
+            [.init(index: 0, facts: facts([again(continuing: "t1")]))], by: .customer(id("ben")))
+        #expect(submission.purchases.map(\.purchase).contains(forgotten))
+        func decide(
+            _ holders: [PurchaseID: CustomerID], _ states: [CustomerID: CustomerState]
+        ) throws -> Decision {
+            try submission.decide(
+                Situation(
+                    now: at(11), project: ProjectState(), states: states, holders: holders,
+                    erased: [forgotten]))
+        }
+        let decision = try decide([:], [:])
+        #expect(decision.parts.isEmpty)
+        #expect(decision.items.map(\.result) == [.refused(.purchaseErased)])
+        // After a restore it may have a holder under its other name.
+        var ben = CustomerState()
+        ben.record(facts([again(continuing: nil)]), catalog: playShop)
+        let held = PurchaseID(store: .google, original: id("t2"))
+        let known = try decide([held: id("ben")], [id("ben"): ben])
+        #expect(known.items.map(\.result) == [.recorded])
     }
 }

@@ -12,13 +12,26 @@ struct NamedHolderOrderTests {
         "In any order of evidence, tokens and admins, the right customer holds a purchase",
         arguments: 0..<count / batchSize)
     func holders(batch: Int) throws {
+        try compare(batch) { Self.history.acts(&$0) }
+    }
+
+    @Test(
+        "So does one of merged customers, and after an undo the one of the two who is right",
+        arguments: 0..<count / batchSize)
+    func mergedHolders(batch: Int) throws {
+        try compare(batch) { Self.history.actsWithMerges(&$0) }
+    }
+
+    private func compare(
+        _ batch: Int, _ make: (inout SeededGenerator) -> [TokenAct]
+    ) throws {
         let first = ConvergenceTests.firstSeed + UInt64(batch * Self.batchSize)
         for seed in first..<first + UInt64(Self.batchSize) {
             var random = SeededGenerator(seed: seed)
             let rules = (0..<2).map { _ in
                 TransferPolicy.Rule.allCases[Int(random.number(0...2))]
             }
-            let acts = Self.history.acts(&random)
+            let acts = make(&random)
             guard try fault(acts, rules) != nil else { continue }
             let shrunk = shrink(acts) { (try? fault($0, rules)) != .some(nil) }
             Issue.record(
@@ -30,17 +43,20 @@ struct NamedHolderOrderTests {
         }
     }
 
-    /// What is wrong at some moment of it.
+    /// What is wrong at some moment of the history.
     private func fault(_ acts: [TokenAct], _ rules: [TransferPolicy.Rule]) throws -> String? {
-        // In the second month of what is bought monthly.
+        // In the second month of the monthly purchases.
         let start = at(40)
         var world = World(settings: ProjectSettings(transfer: rules[0], restore: rules[1]))
         world.now = start
+        // An unknown customer cannot be merged.
+        for person in Self.history.people { world.give("g-\(person)", "pro", to: person, days: 1) }
         var plain = PlainHolders(
             transfer: rules[0], restore: rules[1], credited: [id("coins")], from: start)
         for act in acts {
             let isDone = plain.take(act)
             if try world.take(act) != isDone { return "\(act): \(isDone ? "" : "not ")refused" }
+            if !plain.misplaced.isEmpty { return "\(act): \(plain.misplaced) must be elsewhere" }
             for (purchase, expected) in plain.holders {
                 let holder = world.holders[purchase]
                 if holder != expected ?? .unclaimed(purchase) {
@@ -58,19 +74,33 @@ struct NamedHolderOrderTests {
 }
 
 extension World {
-    /// False where an admin is refused.
+    /// False if it is refused.
     fileprivate mutating func take(_ act: TokenAct) throws -> Bool {
         switch act {
         case .evidence(let fact, let bearer):
+            if bearer.customer.map({ customer($0).mergedInto != nil }) ?? false { return false }
             try submit([Histories.facts([fact])], by: bearer)
         case .news(let fact): try submit([Histories.facts(renewals: [fact])], by: .store)
-        case .registered(let token, let person): try register(token.text, for: person)
+        case .registered(let token, let person):
+            if customer(person).mergedInto != nil { return false }
+            if let owner = tokens[token.text] { return owner == person }
+            try register(token.text, for: person)
+        case .merged(let person, let other):
+            do throws(Refusal) { try merge(person, into: other) } catch { return false }
+        case .parted(let person):
+            do throws(Refusal) { try undoMerge(of: person) } catch { return false }
         case .moved(let purchase, let person):
+            if customer(person).mergedInto != nil { return false }
             do throws(Refusal) {
                 try move(purchase, to: person)
             } catch {
                 return false
             }
+        case .movedBack(let purchase):
+            guard let holder = holders[purchase],
+                customer(holder).purchase(purchase)?.arrival?.from.isReserved == false
+            else { return false }
+            do throws(Refusal) { try moveBack(purchase) } catch { return false }
         case .waits(let hours): now = now.advanced(byMilliseconds: hours * hour)
         }
         return true

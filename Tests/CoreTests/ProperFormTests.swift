@@ -18,7 +18,7 @@ struct ProperFormTests {
         #expect {
             try CustomerID(new: text)
         } throws: { "\($0)".contains(words) }
-        // What the log has stays readable.
+        // Whatever is in the log stays readable.
         #expect(try CustomerID(text).text.utf8.elementsEqual(text.utf8))
     }
 

@@ -86,7 +86,7 @@ struct RepeatedEvidenceTests {
         #expect(state.record(facts([refunded])).isEmpty)
     }
 
-    /// What the store's API answers about everything that a customer has.
+    /// The answer of the store's API about everything that a customer has.
     private func told(_ fact: TransactionFact) -> Submission {
         Submission([.init(index: 0, facts: facts([fact]))], by: .store, onlyNews: true)
     }

@@ -55,7 +55,7 @@ struct SettingsTests {
         func byKey(_ state: ProjectState) throws -> [Event] {
             try state.set(game, AppChange(), of: project, by: .key)
         }
-        #expect(throws: Refusal.appNotAllowed(game.id)) { try byKey(try self.project()) }
+        #expect(throws: Refusal.appNotAllowed(game)) { try byKey(try self.project()) }
         for allowance in [AppAllowance.app(game), .any] {
             let open = try self.project({ try $0.allow(allowance, in: project) })
             #expect(try byKey(open) == [.appSet(App(game))])
@@ -63,13 +63,13 @@ struct SettingsTests {
             let closed = try self.project(
                 { try $0.allow(allowance, in: project) },
                 { try $0.disallow(allowance, in: project) })
-            #expect(throws: Refusal.appNotAllowed(game.id)) { try byKey(closed) }
+            #expect(throws: Refusal.appNotAllowed(game)) { try byKey(closed) }
             #expect(try closed.disallow(allowance, in: project).isEmpty)
         }
         let other = AppKey(store: .apple, id: id("com.example.puzzle"))
         let elsewhere = try self.project({ try $0.allow(.app(other), in: project) })
-        #expect(throws: Refusal.appNotAllowed(game.id)) { try byKey(elsewhere) }
-        // What was there before permissions were asked for, or after one was taken back, may be changed.
+        #expect(throws: Refusal.appNotAllowed(game)) { try byKey(elsewhere) }
+        // Apps from before permissions existed, or after one was withdrawn, may be changed.
         let had = try self.project({ _ in [.appSet(App(game))] })
         #expect(
             try had.set(game, AppChange(appleID: 7), of: project, by: .key)

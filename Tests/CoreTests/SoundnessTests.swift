@@ -2,7 +2,7 @@ import Core
 import Histories
 import Testing
 
-/// What a project's state makes of its reconciliations.
+/// How a project's state judges its reconciliations.
 @Suite("Whether a project is sound")
 struct SoundnessTests {
     private struct Runs {

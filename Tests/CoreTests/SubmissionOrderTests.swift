@@ -2,7 +2,7 @@ import Core
 import Histories
 import Testing
 
-/// A fact and who brings it.
+/// A fact and its sender.
 private struct Delivery: CustomStringConvertible {
     let fact: AnyFact
     let bearer: Submission.Bearer
@@ -38,8 +38,8 @@ struct SubmissionOrderTests {
         }
     }
 
-    /// Facts of both people, brought by themselves, by the store, and by the other one where the
-    /// fact carries the owner's token.
+    /// Facts of both people, sent by themselves, by the store, and by the other person if the fact
+    /// has the owner's token.
     private func deliveries(_ seed: UInt64) -> [Delivery] {
         var random = SeededGenerator(seed: seed)
         var deliveries: [Delivery] = []
@@ -58,7 +58,8 @@ struct SubmissionOrderTests {
                         }
                     deliveries.append(Delivery(fact: fact, bearer: bearer))
                 }
-                // The store's word alone finds the holder only once the purchase of before has one.
+                // The store's statement alone finds the holder only once the earlier purchase has
+                // one.
                 if fact.isOfBundle {
                     deliveries.append(Delivery(fact: fact, bearer: .customer(owner)))
                 }
@@ -67,7 +68,7 @@ struct SubmissionOrderTests {
         return deliveries
     }
 
-    /// Half of the purchases are made with the owner's token, which receipts do not tell.
+    /// Half of the purchases are made with the owner's token, which receipts do not show.
     private func tokened(_ fact: AnyFact, _ owner: CustomerID) -> (AnyFact, isNamed: Bool) {
         guard case .transaction(var transaction) = fact, !transaction.rank.isLegacy,
             transaction.original.text.utf8.last.map({ $0 % 2 == 0 }) == true
@@ -76,7 +77,7 @@ struct SubmissionOrderTests {
         return (.transaction(transaction), true)
     }
 
-    /// What two orders of the same deliveries disagree about, if anything.
+    /// How the results of two orders of the same deliveries differ, or `nil`.
     private func difference(_ deliveries: [Delivery], _ seed: UInt64) throws -> String? {
         var random = SeededGenerator(seed: seed)
         let ordered = try world(after: deliveries.map { [$0] })
@@ -97,12 +98,12 @@ struct SubmissionOrderTests {
         return alone(deliveries, disordered)
     }
 
-    /// A purchase without how it arrived, which tells of its way.
+    /// A purchase without its arrival, which depends on its way.
     private func facts(of state: CustomerState) -> [[TransactionEvidence]] {
         state.purchases.map(\.evidence)
     }
 
-    /// What differs from a customer who heard all of it alone.
+    /// How it differs from a customer who was told everything alone, or `nil`.
     private func alone(_ deliveries: [Delivery], _ world: World) -> String? {
         for owner in Self.people {
             var state = CustomerState()
@@ -138,7 +139,7 @@ struct SubmissionOrderTests {
         return world
     }
 
-    /// Neighbours that the same one brings, some of them together.
+    /// Neighbouring facts with the same sender, some of them together.
     private func pieces(
         _ deliveries: [Delivery], _ random: inout SeededGenerator
     ) -> [[Delivery]] {
@@ -168,7 +169,7 @@ extension AnyFact {
         if case .transaction(let fact) = self { fact.previousOriginal != nil } else { false }
     }
 
-    /// Whose history it is of; installations tell no names.
+    /// Whose history it belongs to. Installations name no one.
     fileprivate var owner: String? {
         let original: TransactionID
         switch self {
@@ -201,10 +202,10 @@ struct RepeatedSubmissionTests {
         let submission = Submission(items, by: .customer(anna))
         let before = world.events.count
         var outcomes = try world.submit(submission)
-        // What was new the first time is new no more.
+        // What was new the first time is no longer new.
         for place in outcomes.indices { outcomes[place].newUnknownProduct = nil }
         let own = world.events.dropFirst(before).filter { $0.customer == anna }.map(\.event)
-        // What happens later to the customer changes nothing about what was answered.
+        // Later events of the customer do not change earlier answers.
         try world.submit([AnyFact.facts(history)], by: .store)
         #expect(
             submission.outcomes(repeating: own, in: world.customer(anna)) == outcomes,

@@ -55,7 +55,7 @@ struct SubmissionTests {
         #expect(world.customer(anna).apps.count == 1)
     }
 
-    /// The store's news of a subscription that goes on as part of a bundle, under a name of its own.
+    /// The store's news of a subscription that continues as part of a bundle, under its own name.
     private let bundled = transaction("9", "pro", .autoRenewable, at(30), to: at(60)) {
         $0.previousOriginal = id("1")
     }

@@ -2,7 +2,7 @@ import Core
 import Histories
 import Testing
 
-/// Random histories in which support has a hand: grants of all kinds, changed and revoked, and blocks.
+/// Random histories with acts of support: grants of all kinds, changed and revoked, and blocks.
 @Suite("Random histories with what support does")
 struct SupportDeedTests {
     private static let batchSize: UInt64 = 250
@@ -66,7 +66,7 @@ struct SupportDeedTests {
         return nil
     }
 
-    /// A purchase of which nothing is known cannot be blocked.
+    /// An unknown purchase cannot be blocked.
     private func isPossible(_ deed: SupportDeed, _ facts: [AnyFact]) -> Bool {
         guard case .block(let original, _) = deed else {
             guard case .unblock(let original, _) = deed else { return true }
@@ -77,8 +77,8 @@ struct SupportDeedTests {
         }
     }
 
-    /// The state after facts and deeds, folded from their events: each deed among the facts, as soon as it can
-    /// be done, or all behind them.
+    /// The state after facts and acts, folded from their events. Each act comes among the facts as
+    /// soon as it is possible, or all acts come after them.
     private func lived(
         _ facts: [AnyFact], _ deeds: [SupportDeed], _ random: inout SeededGenerator, isLate: Bool
     ) -> CustomerState {
@@ -191,7 +191,7 @@ extension CustomerState {
     private mutating func decide(_ original: String, _ isToHold: Bool, _ now: Instant) {
         let wish = BlockPurchase(
             purchaseID(original), isToHold: isToHold, reason: id("asked"), ticket: nil)
-        // Nothing is done where a block is to end that was left out to find the smallest history.
+        // If the block was left out while shrinking the history, there is nothing to end.
         for event in (try? decide(wish, by: bazaar, now: now)) ?? [] { apply(event) }
     }
 }

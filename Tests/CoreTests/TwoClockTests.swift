@@ -5,8 +5,8 @@ import Testing
 /// `at` asks when a right held; `known` asks what was recorded by then.
 @Suite("Two clocks")
 struct TwoClockTests {
-    /// A month from day 0, recorded on day 1; its refund of day 10, recorded on day 12; a renewal
-    /// of day 30, recorded late on day 33; a grant of day 40 to day 50, recorded on day 40.
+    /// A month from day 0, recorded on day 1. Its refund on day 10, recorded on day 12. A renewal
+    /// on day 30, recorded late on day 33. A grant from day 40 to day 50, recorded on day 40.
     private func history() throws -> [RecordedEvent] {
         var state = CustomerState()
         var history: [RecordedEvent] = []

@@ -3,7 +3,7 @@ import Outbound
 import TestSupport
 import Threading
 
-/// Calls the API of whichever service it is told, over connections that are kept open.
+/// Calls the API of any service, over connections that it keeps open.
 struct APIClient: ~Copyable {
     private var http: HTTPClient
     private let key: String
@@ -37,7 +37,6 @@ struct APIClient: ~Copyable {
         return response
     }
 
-    /// Every event of a customer.
     mutating func events(of customer: String, at service: String) throws -> [JSON] {
         var events: [JSON] = []
         var after: Int64? = 0
@@ -50,10 +49,10 @@ struct APIClient: ~Copyable {
         return events
     }
 
-    /// A read, made again for as long as the service says that it may be.
+    /// A read, repeated as long as the service says that it may be.
     mutating func read(_ url: String) throws -> JSON {
         for _ in 0..<100 {
-            let answer = try send("GET", url)
+            let answer = try send("GET", url, timeoutMilliseconds: Int(patient(20_000)))
             if answer.status == 200 { return try JSON.read(answer.text) }
             if answer.status != 503 { throw Installation.Failed(description: answer.text) }
             pause(milliseconds: 50)
@@ -61,7 +60,7 @@ struct APIClient: ~Copyable {
         throw Installation.Failed(description: "\(url) is never answered")
     }
 
-    /// What a service measures without labels, by name.
+    /// A service's metrics without labels, by name.
     mutating func metrics(of service: RunningService) throws -> [String: Int64] {
         let lines = try send("GET", "\(service.url)/metrics").text.split(separator: "\n")
         return lines.reduce(into: [:]) { values, line in

@@ -30,7 +30,8 @@ extension ProgramTests {
             return (audit.code, try audit.json)
         }
 
-        /// Takes the last event of a customer away so that nothing else in the database tells of it.
+        /// Removes a customer's last event so thoroughly that nothing else in the database shows
+        /// it.
         private func cutWithCare(_ customer: String) throws {
             try database.run(
                 """
@@ -256,7 +257,8 @@ extension ProgramTests {
 }
 
 extension JSON {
-    /// Whether it is of the schema itself: a scratch database is open to every login of its server.
+    /// Whether it is about the schema itself. A scratch database is open to every login of its
+    /// server.
     fileprivate var isInside: Bool {
         self["object"]?.string.map { !["database", "role deed_service"].contains($0) } ?? false
     }

@@ -7,7 +7,7 @@ import Threading
 
 extension ProgramTests {
     /// `deed backup`, `deed backup check` and `deed restore`.
-    @Suite("Backups that were tried", .serialized, .timeLimit(.minutes(15)))
+    @Suite("Backups that were tried", .serialized, .timeLimit(.minutes(20)))
     struct BackupCommands {
         private let evidence: EvidenceFolder
 
@@ -63,7 +63,7 @@ extension ProgramTests {
                 #expect(code == 0, "\(complaint)")
                 let made = try JSON.read(String(contentsOfFile: output, encoding: .utf8))
                 folders.append(try #require(made["folder"]?.string))
-                // Nothing that was answered before it began is missing.
+                // Nothing that was answered before the backup began is missing.
                 #expect((made["events"]?.integer ?? 0) >= answered.last ?? 0)
             }
             _ = writers.stop()
@@ -82,7 +82,7 @@ extension ProgramTests {
             #expect(try BackupsIn(out).unfinished == [])
         }
 
-        /// The newest one restores into a new data folder, is proven there, and answers calls.
+        /// The newest backup restores into a new data folder, is proven there, and answers calls.
         private func expectServed(of deed: Installation, _ key: String) throws {
             let copy = try Installation()
             let restored = try copy.run(
@@ -100,7 +100,7 @@ extension ProgramTests {
                 try client.send("GET", "\(serving.url)/v1/customers/u1/entitlements").status == 200)
         }
 
-        /// Whether a file exists of a backup that has no name yet; "deed-" stands for the name.
+        /// Whether a backup without a final name has this file. "deed-" stands for the name.
         private func hasReached(_ phase: String) -> Bool {
             guard let names = try? BackupsIn(out) else { return false }
             if phase == "deed-" { return !names.whole.isEmpty }
@@ -200,7 +200,8 @@ extension ProgramTests {
             #expect(try deed.run("restore", backup, "--database-url", target.url).code == 0)
         }
 
-        /// A copy of the backup whose manifest was changed and signed again, as only another release would.
+        /// A copy of the backup whose manifest was changed and signed again, as only another
+        /// release would do.
         private func signed(
             _ manifest: String, of deed: Installation, _ change: (String) -> String
         ) throws -> String {
@@ -232,7 +233,7 @@ extension ProgramTests {
             // Not empty.
             let full = try deed.run("restore", backup, "--database-url", source.url)
             #expect(full.code == 1 && full.errors.contains("empty database"), "\(full.errors)")
-            // A new folder has no key yet, which is not the one that was lost.
+            // A new folder has no key yet, which differs from a lost key.
             let place = file("place")
             let keyless = try deed.run("restore", backup, "--data-dir", place)
             #expect(
@@ -253,7 +254,7 @@ extension ProgramTests {
             #expect(
                 restored.code == 1 && restored.errors.contains("may not make a schema"),
                 "\(restored.errors)")
-            // A folder without room.
+            // A folder without free space.
             let tiny = file("tiny")
             mkdir(tiny, 0o755)
             if mount("tmpfs", tiny, "tmpfs", 0, "size=16k") == 0 {
@@ -263,7 +264,7 @@ extension ProgramTests {
                 let small = try deed.run("backup", "--out", "\(tiny)/backups")
                 #expect(small.code == 1 && small.errors.contains("are free"), "\(small.errors)")
             }
-            // A newer schema than this release knows.
+            // A schema that is newer than this release knows.
             try source.run(
                 "insert into deed.migrations select 999, '0999_later', digest, applied_at from deed.migrations "
                     + "where number = 1")
@@ -295,7 +296,7 @@ extension ProgramTests {
             } else {
                 #expect(restored.errors.contains("no_backup") || restored.errors.contains(out))
             }
-            // The next one removes what is left.
+            // The next backup removes the remains.
             _ = try backUp(deed)
             #expect(try BackupsIn(out).unfinished == [])
         }
@@ -317,7 +318,7 @@ extension ProgramTests {
                 })
             restoring.signal(SIGKILL)
             _ = restoring.wait(milliseconds: 60_000)
-            // What it had started goes on to its end.
+            // Programs that it had started continue to their end.
             let others = """
                 select count(*) from pg_stat_activity
                 where datname = current_database() and application_name = 'pg_restore'
@@ -343,7 +344,7 @@ extension ProgramTests {
     }
 }
 
-/// What lies in a folder of backups.
+/// The content of a folder of backups.
 private struct BackupsIn {
     let names: [String]
 

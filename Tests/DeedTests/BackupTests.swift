@@ -8,7 +8,7 @@ import Testing
 
 /// What `docs/backup.md` tells an operator to do, done with the programs that it names.
 extension ProgramTests {
-    @Suite("Backup and restore", .serialized, .timeLimit(.minutes(3)))
+    @Suite("Backup and restore", .serialized, .timeLimit(.minutes(20)))
     struct Backup {
         private let evidence: EvidenceFolder
         private let files: BackupFiles
@@ -29,7 +29,7 @@ extension ProgramTests {
             try source.run(analyst.grants(on: source.name))
             let told = try answers(deed)
             try files.dump(source.url)
-            // What is written after the dump is not in it.
+            // The dump does not contain what is written after it.
             #expect(try give("late", with: deed).code == 0)
 
             let target = try NewServer()
@@ -41,7 +41,7 @@ extension ProgramTests {
                 try queriedNumber(
                     "select count(*) from deed.events where payload ~ 'late'", at: target.url) == 0)
             try expectRights(of: analyst, on: target.url)
-            // The log goes on where it ended, by the service's own rights.
+            // The log continues where it ended, with the service's own rights.
             #expect(try give("pro", with: restored).code == 0)
             try prove(restored)
             #expect {
@@ -168,7 +168,7 @@ extension ProgramTests {
             #expect(try audit.json["evidence"]?["proven"]?.integer == 2)
         }
 
-        /// What the customer has in either environment, whenever it is asked.
+        /// What the customer has in either environment, independent of the time of the call.
         private func answers(_ deed: Installation) throws -> [String] {
             try ["production", "sandbox"].map { environment in
                 let shown = try deed.run(
@@ -190,7 +190,7 @@ extension ProgramTests {
     }
 }
 
-/// An empty database whose owner is a login that is no superuser.
+/// An empty database whose owner is not a superuser.
 private struct NewServer {
     let database: ScratchDatabase
     let owner: String
@@ -206,11 +206,11 @@ private struct NewServer {
     func run(_ text: String) throws { try database.run(text) }
 }
 
-/// A dump and the roles beside it, made and used by the very lines of the page.
+/// A dump and its roles, made and used by the page's own lines.
 private struct BackupFiles {
     let folder: String
 
-    /// The statements that make the roles, each a line.
+    /// The statements that make the roles, one per line.
     var roles: [String] {
         get throws {
             try String(contentsOfFile: "\(folder)/roles.sql", encoding: .utf8)
@@ -222,20 +222,20 @@ private struct BackupFiles {
         try run(holding: "pg_dump ", ["OWNER_URL": url])
     }
 
-    /// Roles that are there already are told and left as they are.
+    /// Existing roles are reported and left unchanged.
     func restore(to server: NewServer) throws {
         try run(
             holding: "grant deed_service to $OWNER",
             ["ADMIN_URL": server.administrator, "NEW_URL": server.url, "OWNER": server.owner])
     }
 
-    /// How a command of Deed's ended.
+    /// How one of Deed's commands ended.
     struct Ended {
         let command: String
         let code: Int32
     }
 
-    /// The same with the commands of Deed's on that machine, up to the first that fails.
+    /// Also runs Deed's commands on that machine, up to the first that fails.
     func restoreWhole(
         to server: NewServer, _ machine: [String: String]
     ) throws -> [Ended] {
@@ -269,7 +269,7 @@ private struct BackupFiles {
         }
     }
 
-    /// In place of the empty schema of a private database.
+    /// Replaces the empty schema of a private database.
     func restore(over url: String) throws {
         try BackupFiles.psql(url, ["-c", "drop schema deed cascade"])
         try run(
@@ -277,7 +277,7 @@ private struct BackupFiles {
             ["ADMIN_URL": url, "NEW_URL": url, "OWNER": "deed"])
     }
 
-    /// Runs the block of the page that holds these words, up to where it starts Deed's own commands.
+    /// Runs the page's block with these words, up to where it starts Deed's own commands.
     private func run(holding words: String, _ variables: [String: String]) throws {
         let block = try block(holding: words)
         let lines = block.split(separator: "\n").prefix { !$0.hasPrefix("deed ") }
@@ -296,7 +296,7 @@ private struct BackupFiles {
     private static let page = URL(filePath: #filePath).deletingLastPathComponent()
         .appending(path: "../../docs/backup.md")
 
-    /// Starts or stops the private PostgreSQL in a folder by itself.
+    /// Starts or stops only the private PostgreSQL in a folder.
     func control(_ folder: String, _ verb: String) throws {
         let asOwner = getuid() == 0 ? "setpriv --reuid=postgres --regid=postgres --init-groups" : ""
         let bin = "$(ls -d /usr/lib/postgresql/*/bin | sort -V | tail -n 1)"

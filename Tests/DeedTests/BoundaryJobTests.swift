@@ -39,7 +39,7 @@ extension ProgramTests {
             #expect(try deed.run("audit", "--projections").code == 0)
         }
 
-        /// The exit codes of one reconciliation after the other, until it is told to end.
+        /// The exit codes of consecutive reconciliations, until it is told to stop.
         private final class Nights: Sendable {
             private let isOver = Monitor(false)
             private let codes = Monitor<[Int32]?>(nil)
@@ -91,7 +91,7 @@ extension ProgramTests {
                 try database.number("select count(*) from deed.events where type = '\(type)'")
             }
             #expect(try eventually(within: 30_000) { try count("access.ended") == 6 })
-            // What comes late goes on, and tells so once.
+            // Access that is given late continues, which is published once.
             for number in 0..<6 { try give(number, "P1D") }
             let codes = nights.end()
             #expect(codes.count > 2 && codes.allSatisfy { $0 == 0 }, "\(codes)")

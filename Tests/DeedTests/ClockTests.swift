@@ -5,7 +5,7 @@ import Testing
 import Threading
 
 extension ProgramTests {
-    @Suite("Wrong clocks", .serialized, .timeLimit(.minutes(3)))
+    @Suite("Wrong clocks", .serialized, .timeLimit(.minutes(20)))
     struct WrongClocks {
         private let installation: Installation
         private let database: ScratchDatabase
@@ -29,7 +29,7 @@ extension ProgramTests {
             #expect(readiness.status == 503)
             let seconds = try #require(readiness.text.firstMatch(of: /is (\d+)\.\d+ s ahead of/))
             #expect(Int(seconds.1).map { $0 > 310_000_000 && $0 < 320_000_000 } == true)
-            // What an instance with such a clock reads is wrong, too: rights end by the clock.
+            // An instance with such a clock also reads wrongly, because rights end by the clock.
             #expect(try ask("/readyz?for=reads", wrong).status == 503)
             #expect(wrong.log.contains(#""level":"error","event":"clock_apart""#))
             let command = try installation.run(
@@ -41,7 +41,8 @@ extension ProgramTests {
             #expect(try give("later", at: right).status == 201)
             #expect(try ask("/readyz", right).status == 200)
             #expect(try lead() <= 0)
-            // Nor is anything beside the log done by such a clock, as jobs are that one does for all.
+            // With such a clock, nothing is done outside the log either, such as jobs that one
+            // instance does for all.
             let later = "(extract(epoch from clock_timestamp()) * 1000)::bigint + 86400000"
             #expect(
                 try database.number(
@@ -110,7 +111,7 @@ extension ProgramTests {
             return try client.send("GET", service.url + path)
         }
 
-        /// By how many milliseconds the log is ahead of the database's clock.
+        /// How many milliseconds the log is ahead of the database's clock.
         private func lead() throws -> Int64 {
             try database.number(
                 """
@@ -121,13 +122,13 @@ extension ProgramTests {
     }
 }
 
-/// A clock for programs that a test can set, by libfaketime.
-private final class FakeClock {
+/// A clock for programs that a test can set, using libfaketime.
+final class FakeClock {
     struct NotInstalled: Error {}
 
     private let folder: ScratchFolder
-    /// The C library stands behind it, so that memory comes from there: jemalloc asks for the time before
-    /// libfaketime can tell it, and both wait for each other.
+    /// Memory comes from the C library: jemalloc asks for the time before libfaketime is ready, and
+    /// each would wait for the other.
     private let libraries: String
 
     init(_ offset: String) throws {
@@ -145,7 +146,7 @@ private final class FakeClock {
         try set(offset)
     }
 
-    /// `offset` is what the clock is ahead of the machine's, as in `+10y` or `-45`.
+    /// `offset` is relative to the machine's clock, such as `+10y` or `-45`.
     func set(_ offset: String) throws {
         try offset.write(toFile: folder.file("offset"), atomically: true, encoding: .utf8)
     }
@@ -154,7 +155,7 @@ private final class FakeClock {
         [
             "LD_PRELOAD": libraries, "FAKETIME_TIMESTAMP_FILE": folder.file("offset"),
             "FAKETIME_NO_CACHE": "1", "FAKETIME_DONT_FAKE_MONOTONIC": "1",
-            // Else waits on the monotonic clock end at once.
+            // Otherwise, waits on the monotonic clock end immediately.
             "FAKETIME_FORCE_MONOTONIC_FIX": "0",
         ]
     }

@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 extension ProgramTests {
-    @Suite("Flags, folders and certificates", .serialized, .timeLimit(.minutes(2)))
+    @Suite("Flags, folders and certificates", .serialized, .timeLimit(.minutes(20)))
     struct CommandLine {
         @Test("A value may look like a flag")
         func values() throws {

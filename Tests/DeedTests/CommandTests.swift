@@ -5,9 +5,9 @@ import Testing
 import Threading
 
 extension ProgramTests {
-    @Suite("The command line", .serialized, .timeLimit(.minutes(2)))
+    @Suite("The command line", .serialized, .timeLimit(.minutes(20)))
     struct Commands {
-        /// Where no database is, for what must not get that far.
+        /// A place without a database, for commands that must fail earlier.
         private static let nowhere = [
             "DEED_DATABASE_URL": "postgresql:///postgres?host=/nonexistent"
         ]

@@ -11,7 +11,7 @@ import TestSupport
 import Testing
 
 extension ProgramTests {
-    @Suite("A database connection that loses commits", .serialized, .timeLimit(.minutes(3)))
+    @Suite("A database connection that loses commits", .serialized, .timeLimit(.minutes(20)))
     struct CommitLoss {
         private static let rounds = 4
         private static let coins: Int64 = 1000
@@ -34,7 +34,7 @@ extension ProgramTests {
                 "--extra-roots", "\(folder.path)/roots", "--database-url", proxy.url)
         }
 
-        /// A request, and what it is to come to.
+        /// A request, and its expected result.
         private struct Wish: Sendable {
             let path: String
             let body: String
@@ -54,9 +54,9 @@ extension ProgramTests {
             for round in 1...CommitLoss.rounds {
                 let wishes = try wishes(round)
                 let before = retries
-                // What was committed is not committed again: there is nothing more to lose.
+                // A commit that happened is not repeated, so there is nothing more to lose.
                 let times = loss == .command ? 1 + round % 3 : 1
-                // An instance commits its signs of life, too: no answer depends on those.
+                // An instance also commits its signs of life, which no answer depends on.
                 proxy.lose(loss, of: .commit, after: .insertEvents, times: times)
                 let first = try answers(to: wishes)
                 #expect(proxy.left == 0)
@@ -98,7 +98,7 @@ extension ProgramTests {
             ]
         }
 
-        /// All of them at once.
+        /// Sends all of them at once.
         private func answers(to wishes: [Wish]) throws -> [(status: Int, text: String)] {
             let answers = Mutex<[Int: (status: Int, text: String)]>([:])
             inParallel(wishes.count) { index in
@@ -113,12 +113,12 @@ extension ProgramTests {
             return try wishes.indices.map { try #require(all[$0], "\(wishes[$0].path)") }
         }
 
-        /// The answer but for the instant at which it was given.
+        /// The answer without its instant.
         private func timeless(_ answer: String) -> String {
             answer.replacing(/"at":"[^"]*"/, with: "")
         }
 
-        /// How often the service has committed again.
+        /// How often the service repeated a commit.
         private var retries: Int {
             service.log.split(separator: "\n").count { $0.contains(#""event":"commit_retried""#) }
         }
@@ -153,7 +153,7 @@ extension ProgramTests {
                 proxy.lose(loss, of: .changeIntake, times: times)
                 var answer = try client.send("POST", url, body: body)
                 #expect(proxy.left == 0)
-                // Both tries were lost: the outcome is unknown, and the sender asks again.
+                // Both attempts were lost: the outcome is unknown, and the sender asks again.
                 #expect(answer.status == (times == 1 ? 200 : 503))
                 if times == 2 { answer = try client.send("POST", url, body: body) }
                 #expect(answer.status == 200)

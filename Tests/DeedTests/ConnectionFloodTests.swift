@@ -6,13 +6,13 @@ import Testing
 import Threading
 
 extension ProgramTests {
-    @Suite("Ten thousand connections", .timeLimit(.minutes(3)))
+    @Suite("Ten thousand connections", .timeLimit(.minutes(20)))
     struct ConnectionFlood {
         private static let path = "/v1/customers/u1/entitlements"
-        /// What `serve` lets be open at once, and how many more it tells that they are too many.
+        /// How many connections `serve` allows, and how many more get an error.
         private static let limit: Int64 = 4096
         private static let headroom: Int64 = 64
-        /// What one of them may cost at most, in KiB.
+        /// The maximum cost of one of them in KiB.
         private static let cost: Int64 = 32
 
         @Test("They cost what is stated, and others lose no answer")
@@ -38,12 +38,13 @@ extension ProgramTests {
             }
             #expect(isFull, "\(full) connections")
             #expect(full <= ConnectionFlood.limit + ConnectionFlood.headroom)
-            // One more is told so, or closed where too many were told already.
+            // Another one gets an error, or is closed if too many got one.
             let late = try RawClient(port: service.port, milliseconds: 5000)
             late.send("GET /healthz HTTP/1.1\r\nHost: h\r\n\r\n")
             if let reply = late.reply() { #expect(reply.status == 503) }
             #expect(late.isClosed())
-            // Those that say nothing, or too little at a time, are cut off: there is room again.
+            // Connections that say nothing, or too little at a time, are cut off. Then there is
+            // room again.
             #expect(
                 eventually(within: 30_000) {
                     flood.sendByte()
@@ -52,13 +53,13 @@ extension ProgramTests {
             let peak = try Footprint(of: service.process)
             let connections = ConnectionFlood.limit + ConnectionFlood.headroom
             #expect(peak.mostMemory - before.memory <= connections * ConnectionFlood.cost)
-            // Bodies that are announced and do not come take no room, not even on paper: systems that
-            // promise no more memory than they have would refuse it.
+            // Announced bodies that never come take no memory, and no address space either: systems
+            // that promise no more memory than they have would refuse it.
             #expect(peak.mostAddresses - before.addresses <= 1 << 20, "KiB of address space")
             print("\(peak.mostMemory - before.memory) KiB for \(full) connections")
 
             flood.end()
-            // Connections to the database may have been opened meanwhile.
+            // Connections to the database may have opened meanwhile.
             #expect(
                 try eventually(within: 20_000) {
                     try Footprint(of: service.process).descriptors <= before.descriptors + 16
@@ -67,7 +68,7 @@ extension ProgramTests {
             let (count, slowest) = ordinary.stop()
             #expect(ordinary.faults == [])
             #expect(count > 200)
-            // A client that had to wait for the others would wait until they are cut off.
+            // If a client had to wait for the others, it would wait until they are cut off.
             #expect(slowest < 5000)
             print("\(count) answers meanwhile, the slowest after \(slowest) ms")
         }
@@ -86,7 +87,7 @@ extension ProgramTests {
                 try eventually(within: 5000) {
                     try client.metrics(of: service)["deed_http_connections"] ?? 0 > 100
                 })
-            // A session that has to be made anew finds a descriptor.
+            // A session that has to be made again finds a descriptor.
             let sessions = """
                 select count(pg_terminate_backend(pid)) from pg_stat_activity
                 where datname = current_database() and pid <> pg_backend_pid()
@@ -111,7 +112,7 @@ extension ProgramTests {
     }
 }
 
-/// Makes it possible for this process to have so many descriptors open.
+/// Lets this process open this many descriptors.
 private func raiseDescriptorLimit(to count: rlim_t) -> Bool {
     var limit = rlimit()
     let resource = Int32(RLIMIT_NOFILE.rawValue)
@@ -121,38 +122,12 @@ private func raiseDescriptorLimit(to count: rlim_t) -> Bool {
     return setrlimit(resource, &limit) == 0
 }
 
-/// What a process takes of the machine, in KiB and descriptors.
-private struct Footprint {
-    let memory: Int64
-    let mostMemory: Int64
-    let addresses: Int64
-    let mostAddresses: Int64
-    let descriptors: Int
-
-    init(of process: ChildProcess) throws {
-        let folder = "/proc/\(process.id)"
-        let status = try String(contentsOfFile: "\(folder)/status", encoding: .utf8)
-        func size(_ name: String) throws -> Int64 {
-            let line = status.split(separator: "\n").first { $0.hasPrefix("\(name):") }
-            let words = line?.split { $0 == " " || $0 == "\t" } ?? []
-            return try #require(words.count > 1 ? Int64(words[1]) : nil)
-        }
-        memory = try size("VmRSS")
-        mostMemory = try size("VmHWM")
-        addresses = try size("VmSize")
-        mostAddresses = try size("VmPeak")
-        // A process that keeps its memory to itself shows these to root alone.
-        let open = try? FileManager.default.contentsOfDirectory(atPath: "\(folder)/fd").count
-        descriptors = getuid() == 0 ? try #require(open) : open ?? 0
-    }
-}
-
-/// Clients that hold connections and come to no end.
+/// Clients that hold connections and never finish.
 private final class Flood: Sendable {
     private static let connections = 10_000
     private static let lanes = 4
 
-    /// What is sent at once, and what is sent one byte at a time from then on.
+    /// What is sent first, and what follows one byte at a time.
     private enum Manner: Int, CaseIterable {
         case silence, line, header, body
 
@@ -198,7 +173,7 @@ private final class Flood: Sendable {
     func end() { clients.withLock { $0 = [] } }
 }
 
-/// Reads over one connection that it has had all the time.
+/// Reads over a connection that it had from the start.
 private final class OrdinaryClient: Sendable {
     private struct State {
         var isStopping = false

@@ -8,7 +8,7 @@ import Testing
 @testable import deed
 
 extension ProgramTests {
-    @Suite("Showing a customer in a terminal", .timeLimit(.minutes(2)))
+    @Suite("Showing a customer in a terminal", .timeLimit(.minutes(20)))
     struct Showing {
         private let installation: Installation
 

@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 extension ProgramTests {
-    @Suite("Deliveries to two services", .timeLimit(.minutes(2)))
+    @Suite("Deliveries to two services", .timeLimit(.minutes(20)))
     struct Deliveries {
         @Test(
             "Twelve steps of a life, shuffled, repeated and sent to two processes, end the same"

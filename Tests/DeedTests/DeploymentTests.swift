@@ -47,7 +47,7 @@ extension ProgramTests {
             ])
         func units(name: String) throws {
             let folder = try ScratchFolder()
-            // The program is where the test has it, and the timer's service stands beside it.
+            // Uses the test's program. The timer's service is next to the timer.
             for unit in Set([name, "deed-reconcile.service", "deed-backup.service"]) {
                 let text = try text(unit).replacingOccurrences(
                     of: "/usr/local/bin/deed", with: "/bin/true")
@@ -114,7 +114,7 @@ extension ProgramTests {
                         ["port": 5432, "protocol": "TCP"],
                     ]
                 ])
-            // Nothing of the cluster or of the cloud's own is reached by HTTPS.
+            // HTTPS reaches nothing inside the cluster or the cloud.
             #expect(egress[1]["ports"] == ports(443))
             let blocks = try #require(egress[1]["to"]?.array).map { $0["ipBlock"] }
             #expect(blocks.map { $0?["cidr"]?.string } == ["0.0.0.0/0", "::/0"])
@@ -214,7 +214,8 @@ extension ProgramTests {
                 try #require(pod["containers"]?.array?.first)
             )
             let place = "/var/lib/deed-key"
-            // Only the secret lasts: the group gets rights to what is kept on a claim.
+            // The key is copied to memory only, because the group gets rights to everything on a
+            // claim.
             #expect(
                 try #require(pod["volumes"]?.array).contains([
                     "name": "key", "emptyDir": ["medium": "Memory", "sizeLimit": "1Mi"],
@@ -231,7 +232,7 @@ extension ProgramTests {
             ]
             #expect(deed["env"]?.array?.contains(variable) == true)
 
-            // The command does here what it does there.
+            // The command does the same here as there.
             let folder = try ScratchFolder()
             for (number, file) in ["secret.key", "secret.key.next", "secret.key.old.1"].enumerated()
             {
@@ -250,7 +251,7 @@ extension ProgramTests {
             let command = try #require(words.last)
                 .replacingOccurrences(of: place, with: folder.file("key"))
                 .replacingOccurrences(of: " /secret/", with: " \(folder.file("secret"))/")
-            // A pod that starts its first container again does it a second time.
+            // A pod that restarts its first container does it a second time.
             for _ in 1...2 {
                 let (code, output) = try run("sh", "-c", command)
                 #expect(code == 0, "\(output)")
@@ -279,15 +280,21 @@ extension ProgramTests {
                 #expect(url?.hasPrefix("postgresql://\(login):") == true)
             }
             try expectServed(pair)
-            // Which standby confirms is hidden from such an owner until it may see that.
+            // Such an owner cannot see which standby confirms until it is granted that.
             try pair.makeSynchronous()
             let told = try owner(of: pair).run("migrate")
             #expect(told.errors.contains("grant pg_read_all_stats to deed_owner"), "\(told.errors)")
             let seen = "select confirming from deed.standbys()"
             #expect(try queriedNumber(seen, at: url(of: pair, for: "deed_server")) == 1)
+            let check = ["doctor", "--only", "standbys_hidden", "--json"]
+            let server = try Installation(url: url(of: pair, for: "deed_server"))
+            let advice = try #require(try server.run(check).findings.first?.commands.first)
+            #expect(advice.place == "sql", "\(advice)")
+            try pair.administer(advice.text)
+            #expect(try server.run(check).findings.isEmpty)
         }
 
-        /// The owner migrates, the service's login serves, and no superuser is needed.
+        /// The owner migrates and the service's login serves. No superuser is needed.
         private func expectServed(_ pair: PostgresPair) throws {
             let migrated = try owner(of: pair).run("migrate", "--service-login", "deed_server")
             #expect(migrated.code == 0 && migrated.errors == "", "\(migrated.errors)")
@@ -320,7 +327,7 @@ extension ProgramTests {
             let deed = try Installation(ScratchDatabase())
             let service = try deed.serve()
             var client = try APIClient(key: "")
-            // A request is counted when it was answered.
+            // A request is counted once it is answered.
             #expect(try client.send("GET", "\(service.url)/healthz").status == 200)
             let metrics = try client.send("GET", "\(service.url)/metrics").text
             for name in names.sorted() { #expect(metrics.contains(name), "\(name)") }

@@ -7,8 +7,8 @@ import TestSupport
 import Testing
 
 extension ProgramTests {
-    /// Each thing that the doctor knows is broken on a working installation. It is named, its advice is
-    /// followed word for word, and the next run is clean.
+    /// Breaks everything that the doctor knows on a working installation. It is reported, its
+    /// advice is followed word for word, and the next run is clean.
     @Suite("The doctor", .serialized, .timeLimit(.minutes(20)))
     struct Doctor {
         @Test("On a healthy installation it finds nothing, and so does the status")
@@ -139,7 +139,7 @@ extension ProgramTests {
                     && !after.contains("app_without_notifications")
             }
             #expect(isNoted)
-            // Admins are told the same, and it is counted once a minute.
+            // Admins get the same findings. They are counted once a minute.
             let told = try JSON.read(client.send("GET", "\(service.url)/v1/status").text)
             let need = told["needs"]?.array?.first { $0["code"] == "product_unknown" }
             #expect(need?["wrong"] == true && need?["detail"]?.string?.contains("ghost") == true)
@@ -152,12 +152,12 @@ extension ProgramTests {
     }
 }
 
-/// One thing that can be wrong.
+/// Something that can be wrong.
 struct Ailment {
     let code: String
-    /// In the shell, in the ward's folder; `sql` runs statements as the database's owner.
+    /// Shell lines for the ward's folder. `sql` runs statements as the database's owner.
     let breaking: String
-    /// What a person does where the advice is only in words.
+    /// What a person does if the advice has no commands.
     var treatment: String?
     /// Settings of the doctor's run.
     var variables: [String: String] = [:]
@@ -200,12 +200,18 @@ struct Ailment {
             breaking: "sql \"\(instance(seen: nil, "{\\\"version\\\":\\\"0.0.1\\\"}"))\"",
             treatment: "sql \"delete from deed.instances where instance = 'i_other'\""),
         Ailment(
+            code: "database_impeded",
+            breaking:
+                "sql \"alter system set synchronous_standby_names = 'nowhere'\" 'select pg_reload_conf()'",
+            treatment:
+                "sql 'alter system reset synchronous_standby_names' 'select pg_reload_conf()'"),
+        Ailment(
             code: "streams_unread",
             breaking: "sql \"\(instance(seen: nil, "{\\\"unread\\\":2}"))\"",
             treatment: "sql \"delete from deed.instances where instance = 'i_other'\""),
     ]
 
-    /// A row of another instance, which says so much of itself.
+    /// A row of another instance with this report.
     private static func instance(seen: Int64?, _ says: String) -> String {
         let now = "(extract(epoch from clock_timestamp()) * 1000)::bigint"
         let usual = #"{\"host\":\"elsewhere\",\"listen\":\":8080\",\"version\":\"\#(version)\"}"#
@@ -217,6 +223,25 @@ struct Ailment {
     private static let version = "$VERSION"
 
     static let ofProject = [
+        Ailment(
+            code: "project_unreadable",
+            breaking: "sql 'create table public.kept as select * from deed.events' "
+                + "'alter table deed.events disable trigger events_only_grow' "
+                + "\"update deed.events set payload = '{}' where type = 'project.created'\" "
+                + "'alter table deed.events enable always trigger events_only_grow'",
+            treatment: "sql 'alter table deed.events disable trigger events_only_grow' "
+                + "'update deed.events as e set payload = k.payload from public.kept as k "
+                + "where (e.shard, e.seq) = (k.shard, k.seq)' "
+                + "'alter table deed.events enable always trigger events_only_grow' "
+                + "'drop table public.kept'"),
+        Ailment(
+            code: "intake_stuck",
+            breaking:
+                "sql \"insert into deed.intake (id, project, purpose, customer, environment, kind, app, "
+                + "digest, evidence, state, tries, next_try_at, added_at, changed_at) values ('i_1', 'default', "
+                + "'submit', 'u1', 'production', 'app_receipt', 'com.example.game', "
+                + "sha256('x'), 'x', 'waiting', 50, 9000000000000, 1, 1)\"",
+            treatment: "deed intake list; deed intake drop i_1 --reason 'no receipt'"),
         Ailment(
             code: "no_key",
             breaking:
@@ -276,7 +301,7 @@ struct Ailment {
             breaking: "cp -p \"$KEY\" kept; echo abc >\"$KEY\"; chmod 600 \"$KEY\""),
         Ailment(
             code: "credentials_locked",
-            // What the treatment before has left: a new key, and what the old one had sealed.
+            // What the previous treatment left: a new key, and data sealed with the old one.
             breaking: "rm -f \"$KEY\".damaged"),
         Ailment(
             code: "key_missing", breaking: "sh credentials.sh; rm -f \"$KEY\" \"$KEY\".old.*"),
@@ -325,7 +350,7 @@ extension Finished {
         let commands: [(place: String, text: String)]
     }
 
-    /// What the doctor found, as `--json` says it.
+    /// What the doctor found, from `--json`.
     var findings: [Found] {
         get throws {
             try (json["checks"]?.array ?? []).flatMap { check -> [Found] in

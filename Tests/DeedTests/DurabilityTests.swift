@@ -6,12 +6,12 @@ import TestSupport
 import Testing
 import Threading
 
-/// Tests that run the built program. One after the other: each loads the machine.
+/// Tests that run the built program, one after the other, because each loads the machine.
 @Suite("The program", .serialized)
 struct ProgramTests {}
 
 extension ProgramTests {
-    @Suite("What was acknowledged", .serialized, .timeLimit(.minutes(3)))
+    @Suite("What was acknowledged", .serialized, .timeLimit(.minutes(20)))
     struct Durability {
         private static let rounds = 10
 
@@ -24,7 +24,9 @@ extension ProgramTests {
             var service = try installation.serve()
             let writers = try GrantWriters(service.url, key: installation.makeKey())
             for _ in 0..<Durability.rounds {
+                let before = writers.count
                 pause(milliseconds: Int64.random(in: 100...900, using: &random))
+                #expect(eventually(within: 30_000) { writers.count > before + 32 })
                 service.process.signal(SIGKILL)
                 #expect(service.process.wait(milliseconds: 5000) == 128 + SIGKILL)
                 service = try installation.serve()
@@ -78,7 +80,7 @@ extension ProgramTests {
 }
 
 extension Installation {
-    /// Expects that the audit finds nothing and the positions of each shard are 1 to n.
+    /// Expects the audit to find nothing, and the positions of each shard to be 1 to n.
     func expectWholeLog() throws {
         let audit = try run("audit", "--json")
         #expect(audit.code == 0)
@@ -94,7 +96,7 @@ extension Installation {
     }
 }
 
-/// Random numbers whose seed is printed, so that a run can be looked into.
+/// Random numbers with a printed seed, so a run can be investigated.
 func seededGenerator(_ name: String) -> SeededGenerator {
     SeededGenerator(seed: printedSeed(of: name))
 }

@@ -8,47 +8,8 @@ import TestSupport
 import Testing
 
 extension ProgramTests {
-    @Suite("deed customer erase, erased and export", .timeLimit(.minutes(10)))
-    final class ErasureCommandTests: SandboxShop {
-        private func buy(_ transaction: String, for customer: String = "u1") throws {
-            let sale = Sale(transaction, "level2", .nonConsumable, at: Payload.signedAt)
-            let body: JSON = [
-                "signed_transactions": [.string(store.transaction(sale))],
-                "environment": "sandbox",
-            ]
-            let reply = service.send(
-                "POST", "/v1/customers/\(customer)/receipts", key: try service.key(.backend),
-                body: body.text)
-            #expect(reply.status == 200, "\(reply.text)")
-        }
-
-        private let how = ["--purchases", "forget", "--reason", "asked for it"]
-
-        private func intent(of customer: String = "u1") throws -> String {
-            let look = try deed.run(["customer", "erase", customer, "--json"] + how)
-            #expect(look.code == 0, "\(look.errors)")
-            return try #require(try look.json["intent"]?.string)
-        }
-
-        private func erase(_ customer: String = "u1") throws {
-            let intent = try intent(of: customer)
-            let done = try deed.run(
-                ["customer", "erase", customer, "--intent", intent] + how)
-            #expect(done.code == 0, "\(done.errors)")
-        }
-
-        private func code(_ finished: Finished) -> String? {
-            (try? JSON.read(finished.errors))?["error"]?["code"]?.string
-        }
-
-        private func full(_ database: ScratchDatabase) throws -> Int64 {
-            try database.number(
-                """
-                select count(*) from deed.events
-                where customer = 'u1' and payload <> '' and type <> 'customer.erased'
-                """)
-        }
-
+    @Suite("deed customer erase, erased and export", .timeLimit(.minutes(20)))
+    final class ErasureCommandTests: ErasingShop {
         @Test("An erasure is looked at, done, looked back at, and every audit passes")
         func erased() throws {
             try buy("1")
@@ -109,86 +70,38 @@ extension ProgramTests {
             #expect(try database.number(erasures) == 3)
         }
 
-        @Test("After a restore a list repeats the erasures that the log has lost")
-        func again() throws {
-            try buy("1")
-            try buy("2", for: "u2")
-            service.close()
-            let backup = try ScratchDatabase(copying: database)
-            try erase()
-            let list = try deed.run("customer", "erased", "--list", "--json").output
-            let path = folder.path + "/erasures.jsonl"
-            try Data(list.utf8).write(to: URL(fileURLWithPath: path))
-            let here = try deed.run("customer", "erase", "--again", path, "--yes")
-            #expect(here.code == 0 && here.output == "u1   erased already\n", "\(here.output)")
-            let restored = try Installation(backup)
-            #expect(try full(backup) == 1)
-            let look = try restored.run("customer", "erase", "--again", path)
-            #expect(look.output.contains("would be erased"))
-            for _ in 0..<2 {
-                let done = try restored.run("customer", "erase", "--again", path, "--yes")
-                #expect(done.code == 0, "\(done.output) \(done.errors)")
-            }
-            #expect(try full(backup) == 0)
-            #expect(
-                try backup.number(
-                    "select count(*) from deed.events where type = 'customer.erased'") == 1)
-            #expect(
-                try backup.number(
-                    "select count(*) from deed.erased_purchases where customer = 'u1'") == 1)
-            #expect(try restored.run("audit", "--projections").code == 0)
+        @Test(
+            "A dry run of many says for each which rights end and what the store goes on charging for"
+        )
+        func dryRunOfMany() throws {
+            try buy("1", for: "m1")
+            let path = folder.path + "/ids"
+            try Data("m1\n".utf8).write(to: URL(fileURLWithPath: path))
+            let look = try deed.run(["customer", "erase", "--file", path] + how)
+            #expect(look.output.contains("1 events; rights end: level2"), "\(look.output)")
+            let json = try deed.run(["customer", "erase", "--file", path, "--json"] + how)
+            let line = try JSON.read(String(json.output.split(separator: "\n")[0]))
+            #expect(line["environments"]?.array?.first?["ending"]?.array == ["level2"])
         }
 
-        @Test(
-            "A list brings back what was forgotten of a customer whom the restored log never knew")
-        func unknownAgain() throws {
-            try buy("2", for: "u2")
-            let backup = try ScratchDatabase(copying: database)
-            try buy("1")
-            try erase()
-            service.close()
-            let path = folder.path + "/erasures.jsonl"
-            let list = try deed.run("customer", "erased", "--list", "--json").output
-            try Data(list.utf8).write(to: URL(fileURLWithPath: path))
-            let restored = try Installation(backup)
-            for _ in 0..<2 {
-                let done = try restored.run("customer", "erase", "--again", path, "--yes")
-                #expect(done.code == 0 && done.output == "u1   erased\n", "\(done)")
-            }
-            let marks = "select mark from deed.erased_purchases"
-            #expect(try backup.text(marks) == database.text(marks))
-            #expect(try restored.run("audit", "--projections").code == 0)
+        @Test("The look names who had the purchases before, and so does the command")
+        func cameFrom() throws {
+            try buy("1", for: "anon-1")
+            let moved = try deed.run(
+                "transfer", "--customer", "anon-1", "--to", "u1", "--purchase", "apple:1",
+                "--environment", "sandbox", "--reason", "new phone")
+            #expect(moved.code == 0, "\(moved.errors)")
+            let look = try deed.run(["customer", "erase", "u1", "--json"] + how)
+            #expect(
+                try look.json["environments"]?.array?.first?["came_from"]?.array == ["anon-1"])
+            let text = try deed.run(["customer", "erase", "u1"] + how).output
+            #expect(text.contains("purchases came from anon-1; erase that id, too"), "\(text)")
         }
 
         @Test("Killed before the contents are emptied, any service that runs empties them")
         func killed() throws {
             try buy("1")
-            let intent = try intent()
-            // The commit passes, and the emptying waits for this.
-            var holder = try Connection.open(database.settings())
-            try holder.run(
-                Script(embedded: Array("begin; lock deed.evidence in exclusive mode".utf8)))
-            let (process, _, _) = try deed.start(
-                ["customer", "erase", "u1", "--intent", intent] + how)
-            let erasures = "select count(*) from deed.events where type = 'customer.erased'"
-            #expect(eventually(within: 60_000) { (try? database.number(erasures)) == 1 })
-            let sessions = """
-                from pg_stat_activity
-                where wait_event_type = 'Lock' and datname = current_database()
-                """
-            #expect(
-                eventually(within: 60_000) {
-                    (try? database.number("select count(*) \(sessions)")) == 1
-                })
-            process.signal(SIGKILL)
-            _ = process.wait(milliseconds: 60_000)
-            // Its session would empty them yet, once it has the lock.
-            try database.run("select pg_terminate_backend(pid) \(sessions)")
-            #expect(
-                eventually(within: 60_000) {
-                    (try? database.number("select count(*) \(sessions)")) == 0
-                })
-            try holder.run(Script(embedded: Array("rollback".utf8)))
+            try killBeforeEmptying("u1")
             #expect(try full(database) == 1)
             #expect(try database.number("select count(*) from deed.purchases") == 0)
             let left = try deed.run("customer", "erased", "u1", "--json")
@@ -204,12 +117,48 @@ extension ProgramTests {
         }
 
         @Test(
+            "What a killed erasure left is emptied when it is repeated, beside a new life, and not by a dry run"
+        )
+        func repeated() throws {
+            try buy("1")
+            try buy("2", for: "a1")
+            let merged = try deed.run(
+                "customer", "merge", "--from", "a1", "--into", "u1", "--reason", "r")
+            #expect(merged.code == 0, "\(merged.errors)")
+            try killBeforeEmptying("u1")
+            service.close()
+            let path = folder.path + "/ids"
+            try Data("u1\n".utf8).write(to: URL(fileURLWithPath: path))
+            let rows = """
+                select count(*) from deed.events
+                where payload <> '' and customer in ('u1', 'a1') and type <> 'customer.erased'
+                """
+            let before = try database.number(rows)
+            #expect(before > 2)
+            let look = try deed.run(["customer", "erase", "--file", path] + how)
+            #expect(look.code == 0 && look.output.hasPrefix("u1   erased already\n"), "\(look)")
+            #expect(try database.number(rows) == before)
+            let given = try deed.run(
+                "grant", "--customer", "u1", "--environment", "sandbox", "--entitlement", "level2",
+                "--reason", "r")
+            #expect(given.code == 0, "\(given.errors)")
+            let others = folder.path + "/others"
+            try Data("u9\n".utf8).write(to: URL(fileURLWithPath: others))
+            let done = try deed.run(["customer", "erase", "--file", others, "--yes"] + how)
+            #expect(done.code == 1 && done.output == "u9   customer_unknown\n", "\(done)")
+            // Only the new life has content now.
+            #expect(try database.number(rows) == 1)
+        }
+
+        @Test(
             "Wrong usage ends with 2",
             arguments: [
                 ["u1"], ["u1", "--purchases", "burn", "--reason", "r"],
                 ["u1", "--purchases", "free", "--reason", " "],
                 ["--purchases", "free", "--reason", "r"],
                 ["u1", "--file", "x", "--purchases", "free", "--reason", "r"],
+                ["--file", "x", "--purchases", "free", "--reason", "r", "--idempotency-key", "k"],
+                ["--again", "x", "--reason", "r"], ["--again", "x", "--purchases", "free"],
                 ["u1", "--yes", "--purchases", "free", "--reason", "r"],
                 ["$unclaimed/apple:1", "--purchases", "free", "--reason", "r"],
             ])

@@ -9,7 +9,7 @@ import Testing
 import Threading
 
 extension ProgramTests {
-    @Suite("Customers erased while everything goes on", .timeLimit(.minutes(10)))
+    @Suite("Customers erased while everything goes on", .timeLimit(.minutes(20)))
     struct ErasureRace {
         private static let clients = 12
         private static let customers = 24
@@ -22,18 +22,25 @@ extension ProgramTests {
             let scratch = try ScratchDatabase()
             let installation = try Installation(scratch)
             let folder = try EvidenceFolder()
-            let services = try installation.pairThatSells(in: folder)
+            let services = try installation.pairThatSells(
+                in: folder, ["--webhook-allow", "127.0.0.1"])
             let key = try installation.makeKey()
+            let receivers = try WebhookReceivers([("well", "none")])
+            _ = try installation.makeWebhook(
+                receivers, "well", "--types", "grant.given,customer.erased", "--environment",
+                "sandbox")
             var seeds = seededGenerator("customers erased while everything goes on")
             let shared = SharedSales()
             let clients = (0..<ErasureRace.clients).map { index in
                 ErasingClient(
                     index, seed: seeds.next(), customers: ErasureRace.customers, services, shared)
             }
+            let catalogs = CatalogChanges(services, key)
             try services.serve(clients, key: key, killing: ErasureRace.kills, each: 8) {
                 clients.reduce(0) { $0 + $1.record.erasures.count }
             }
-            // Each sale is one piece of evidence, which several customers may hand in.
+            #expect(catalogs.stop() > 0)
+            // Each sale is one piece of evidence, which several customers may submit.
             let twice = """
                 select count(*) from (
                     select evidence from deed.events where type = 'balance.credited'
@@ -41,10 +48,37 @@ extension ProgramTests {
                 """
             #expect(try scratch.number(twice) == 0)
             try expectEmptied(scratch)
+            try expectDelivered(receivers, scratch)
             try verify(clients.map(\.record), key, services.steady)
             try installation.expectWholeLog()
             let audit = try installation.run("audit", "--projections")
             #expect(audit.code == 0, "\(audit.output)")
+        }
+
+        /// Every erasure arrives, and no later message contains what was recorded before it.
+        private func expectDelivered(
+            _ receivers: WebhookReceivers, _ database: ScratchDatabase
+        ) throws {
+            let erasures = """
+                select count(*) from deed.events
+                where type = 'customer.erased' and customer like 'c%'
+                """
+            let expected = try database.number(erasures)
+            func arrived() throws -> Int64 {
+                let erased = try receivers.calls("well").filter { $0["type"] == "customer.erased" }
+                return Int64(Set(erased.compactMap { $0["id"]?.string }).count)
+            }
+            #expect(try eventually(within: 120_000) { try arrived() == expected })
+            var last: [String: Int64] = [:]
+            for call in try receivers.calls("well", all: true) {
+                let customer = call["customer"]?.string ?? ""
+                let version = call["version"]?.integer ?? 0
+                if call["type"] == "customer.erased" {
+                    last[customer] = max(version, last[customer] ?? 0)
+                } else if version < last[customer] ?? 0 {
+                    #expect(call["erased"] == true, "\(call)")
+                }
+            }
         }
 
         private func expectEmptied(_ database: ScratchDatabase) throws {
@@ -102,14 +136,47 @@ extension ProgramTests {
     }
 }
 
+/// Changes the catalog repeatedly, so that all customers are projected again.
+private final class CatalogChanges: Sendable {
+    private let isOver = Mutex(false)
+    private let count = Monitor((done: 0, hasEnded: false))
+
+    init(_ services: ServicePair, _ key: String) {
+        startThread("catalogs") { [self] in
+            guard var client = try? APIClient(key: key) else { return }
+            while !isOver.withLock({ $0 }) {
+                let extra = count.change { $0.done % 2 == 0 ? CatalogChanges.extra : "" }
+                let catalog = #"{"products":[\#(CatalogChanges.products)\#(extra)]}"#
+                let answer = services.send(
+                    &client, first: 0, "PUT", "/v1/catalog", catalog)
+                if answer?.status == 200 { count.change { $0.done += 1 } }
+                pause(milliseconds: 200)
+            }
+            count.change { $0.hasEnded = true }
+        }
+    }
+
+    /// Returns how many changes there were.
+    func stop() -> Int {
+        isOver.withLock { $0 = true }
+        return count.wait(milliseconds: 60_000) { $0.hasEnded ? $0.done : nil } ?? 0
+    }
+
+    private static let products = """
+        {"id":"coins.100","kind":"consumable","credits":{"coins":100}},
+        {"id":"level2","kind":"non_consumable","entitlements":["level2"]}
+        """
+    private static let extra = #",{"id":"level3","kind":"non_consumable","entitlements":["l3"]}"#
+}
+
 /// What a customer's events say.
 private struct LifeRecord {
-    /// The versions of the events that each cause of a caller led to.
+    /// The versions of the events caused by each call.
     private(set) var places: [String: [Int64]] = [:]
-    /// Since the last erasure.
+    /// Coins since the last erasure.
     private(set) var coins: Int64 = 0
     private(set) var nets: [String: Int64] = [:]
-    /// Whether what was erased has no content, and everything else has.
+    /// Whether everything erased has no content, and everything else has.
     private(set) var isSound = true
 
     init(_ events: [JSON]) {
@@ -142,7 +209,7 @@ private struct LifeRecord {
     }
 }
 
-/// What was sold to anybody, as the store signed it.
+/// Everything sold to anyone, as signed by the store.
 private final class SharedSales: Sendable {
     private static let store = MintedStore(environment: "Sandbox")
     private let signed = Mutex<[String]>([])
@@ -161,13 +228,13 @@ private final class SharedSales: Sendable {
     }
 }
 
-/// What one client was answered.
+/// The answers that one client got.
 private struct ErasingRecord: Sendable {
     struct Erasure {
         let customer: String
         let version: Int64
         let treatment: String
-        /// The rights that were answered afterwards.
+        /// The rights in later answers.
         let seen: [String]
     }
     var erasures: [Erasure] = []
@@ -176,7 +243,7 @@ private struct ErasingRecord: Sendable {
     var findings: [String] = []
 }
 
-/// Does at random what customers, back ends and support do, and erases.
+/// Acts at random like customers, back ends and support, and erases.
 private final class ErasingClient: RandomClient {
     private static let explained: Set<String> = [
         "intent_stale", "customer_unknown", "already_erased", "customer_changed_meanwhile",
@@ -291,7 +358,7 @@ private final class ErasingClient: RandomClient {
         }
     }
 
-    /// What was answered, unless others' deeds explain a refusal.
+    /// The answer, unless acts of others explain a refusal.
     private func call(
         _ client: inout APIClient, _ method: String, _ path: String, _ body: String = "",
         key: String? = nil, first: Int? = nil, after position: String? = nil

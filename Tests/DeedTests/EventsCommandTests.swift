@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 extension ProgramTests {
-    @Suite("deed events", .timeLimit(.minutes(3)))
+    @Suite("deed events", .timeLimit(.minutes(20)))
     struct EventsCommandTests {
         private func give(_ entitlement: String, in installation: Installation) throws {
             let given = try installation.run(

@@ -9,7 +9,7 @@ import Telemetry
 import TestSupport
 import Testing
 
-/// What was done to the evidence of a submission, and the column that must be named.
+/// What was done to a submission's evidence, and the column that must be named.
 private struct EvidenceTampering: Sendable, CustomTestStringConvertible {
     let statement: String
     let column: String
@@ -232,7 +232,8 @@ extension ProgramTests {
                 return
             }
             if longer > 0 { fact.expires = Payload.signedAt.advanced(byMilliseconds: longer) }
-            // With the service's own login: an event of another customer, with the digest of real evidence.
+            // With the service's own login: another customer's event with the digest of real
+            // evidence.
             let world = try #require(Environment(rawValue: environment))
             let forged = fact
             var command = Command(
@@ -285,7 +286,7 @@ extension ProgramTests {
 }
 
 extension EvidenceRecord {
-    /// As if it were a notification, which is kept whatever comes of it.
+    /// As if it were a notification, which is always kept.
     fileprivate var keptAlways: EvidenceRecord {
         EvidenceRecord(
             digest: digest, kind: kind, app: app, signedAt: signedAt, content: content,

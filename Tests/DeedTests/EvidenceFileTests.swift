@@ -7,7 +7,7 @@ import Testing
 
 @testable import deed
 
-/// Files as editors and shells leave them.
+/// Files as written by editors and shells.
 @Suite("Evidence in files")
 struct EvidenceFileTests {
     private let folder: EvidenceFolder

@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 extension ProgramTests {
-    @Suite("The examples of back ends", .timeLimit(.minutes(3)))
+    @Suite("The examples of back ends", .timeLimit(.minutes(20)))
     struct Examples {
         private let ground: PracticeGround
 
@@ -13,14 +13,14 @@ extension ProgramTests {
             ground = try PracticeGround(ScratchDatabase())
         }
 
-        /// What the client app has in its hands after a step at the store.
+        /// What the client app has after a step at the store.
         private func step(_ members: JSON) throws -> JSON {
             let (status, json) = try ground.store.ask("POST", "/practice/steps", members)
             try #require(status == 200, "\(json)")
             return json
         }
 
-        /// Runs a program that does not get far, and gives its code and what it complains of.
+        /// Runs a program that fails early. Returns its exit code and its complaint.
         private func end(
             _ program: String, _ arguments: [String], _ variables: [String: String] = [:]
         ) throws -> (code: Int32?, words: String) {
@@ -46,7 +46,7 @@ extension ProgramTests {
             let backEnd = try ground.backEnd(program, file)
             let token = try #require(
                 try backEnd.ask("GET", "/players/u1/token").json["token"]?.string)
-            // Both make it as RFC 9562 says, so that a player keeps it when the language changes.
+            // Both follow RFC 9562, so a player keeps the token when the language changes.
             #expect(token == "1ddace34-dcdc-5434-8a25-3836771c7b2c")
             let bought = try step([
                 "do": "buy", "customer": "u1", "product": "pro.month", "token": .string(token),
@@ -58,7 +58,7 @@ extension ProgramTests {
             #expect(submitted.json["finish"]?.array == [bought["transaction"] ?? .null])
             #expect(submitted.json["rights"]?.array == ["pro"])
 
-            // The second answer is a 304 of Deed.
+            // The second answer is a 304 from Deed.
             let first = try backEnd.ask("GET", "/players/u1/rights").json
             #expect(first["rights"]?.array == ["pro"])
             #expect(first["unchanged"]?.bool == false)
@@ -109,7 +109,7 @@ extension ProgramTests {
             #expect(
                 types?.contains("purchase.refunded") == true
                     && types?.contains("purchase.made") == false)
-            // An answer that was lost is told again; what was acted on is not.
+            // A lost answer is given again, but an acknowledged one is not.
             #expect(try backEnd.ask("GET", "/players/u1/news?after=\(after)").json == told)
             let latest = try #require(told["after"]?.integer)
             let none = try backEnd.ask("GET", "/players/u1/news?after=\(latest)").json
@@ -144,7 +144,7 @@ extension ProgramTests {
         @Test("A Deed that is mistaken for a practice store is called one")
         func mistaken() throws {
             let (code, words) = try end(
-                Installation.practice, ["show", "--store", ground.service.url])
+                Installation.practice, ["show", "--url", ground.service.url])
             #expect(code == 2)
             #expect(words.contains("is a Deed, not a practice store"), "\(words)")
         }
@@ -181,7 +181,8 @@ extension ProgramTests {
             }
             #expect(try entitlement()?["active"]?.bool == true)
             _ = try step(["do": "fail_billing", "customer": "u1"])
-            // Six days of grace are left 40 days later: 16 after a month of 28 to 31.
+            // After 40 days, six days of grace are left: the period has 28 to 31 days, and the
+            // grace has 16.
             let advanced = try ground.store.ask("POST", "/practice/advance", ["by": "40d"])
             let now = try #require(advanced.json["now"]?.string)
             #expect(advanced.json["note"] == nil)
@@ -224,7 +225,7 @@ extension ProgramTests {
             }
             let atOnce = try tries(of: "u1", steps: ["20d"])
             let byDay = try tries(of: "u2", steps: Array(repeating: "1d", count: 20))
-            // Pauses between tries differ by a tenth.
+            // Pauses between attempts vary by a tenth.
             #expect(byDay > 40)
             #expect(abs(atOnce - byDay) <= byDay / 5, "\(atOnce) at once, \(byDay) by day")
         }

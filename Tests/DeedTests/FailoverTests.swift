@@ -7,7 +7,7 @@ import Testing
 import Threading
 
 extension ProgramTests {
-    @Suite("Reads while the database goes and comes", .serialized, .timeLimit(.minutes(3)))
+    @Suite("Reads while the database goes and comes", .serialized, .timeLimit(.minutes(20)))
     struct Failover {
         private let pair: PostgresPair
         private let installation: Installation
@@ -47,7 +47,8 @@ extension ProgramTests {
 
             try pair.start(.standby)
             try pair.promote()
-            // It lacks what was answered: to go on with it would be a second history.
+            // It lacks something that was answered. To continue with it would start a second
+            // history.
             #expect(
                 try eventually(within: 20_000) {
                     try readiness().text.contains("lacks at least 1 event")
@@ -118,7 +119,7 @@ extension ProgramTests {
             try pair.promote()
             let new = try give("new")
             try pair.start(.primary)
-            // The old one stands first among the addresses, and takes writes.
+            // The old server is first among the addresses and takes writes.
             try cutSessions(at: .standby)
             #expect(
                 try eventually(within: 10_000) { try read(after: new.description).status == 200 })
@@ -190,7 +191,7 @@ extension ProgramTests {
                 staleness: response.header("Deed-Stale").flatMap { Int($0) })
         }
 
-        /// Gives a grant, again under its key until it is answered, and returns its position.
+        /// Makes a grant, repeated under its key until it is answered. Returns its position.
         private func give(_ entitlement: String) throws -> Position {
             for _ in 0..<100 {
                 let answer = try grant(entitlement)

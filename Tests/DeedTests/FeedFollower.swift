@@ -4,7 +4,7 @@ import JSON
 import Synchronization
 import TestSupport
 
-/// A follower of `docs/examples/feed` with its two files, which outlive the program.
+/// A follower from `docs/examples/feed` with its two files, which outlive the program.
 final class FeedFollower: Sendable {
     enum Program: String, CaseIterable, Sendable {
         case python = "follow.py"
@@ -34,7 +34,7 @@ final class FeedFollower: Sendable {
     var cursor: String { folder.file("cursor") }
     var out: String { folder.file("out") }
 
-    /// Runs it until it is killed, with its lines in a file.
+    /// Runs it until it is killed. Its lines go to a file.
     func start(at service: String) throws {
         let (process, _, _) = try launch(["--url", service, "--out", out])
         running.withLock { $0 = (process, size) }
@@ -48,7 +48,7 @@ final class FeedFollower: Sendable {
         }
     }
 
-    /// Whether it has written something since it was started.
+    /// Whether it has written anything since it was started.
     var hasGrown: Bool { running.withLock { size > $0.size } }
 
     private var size: Int {
@@ -56,7 +56,7 @@ final class FeedFollower: Sendable {
         return attributes?[.size] as? Int ?? 0
     }
 
-    /// Runs it to its end; what it prints are its lines, unless the options name a file.
+    /// Runs it to its end. It prints lines, unless the options name a file.
     func run(
         _ options: String..., more: [String] = [], key: String? = nil
     ) throws -> Finished {
@@ -69,7 +69,7 @@ final class FeedFollower: Sendable {
             errors: try String(contentsOfFile: errors, encoding: .utf8))
     }
 
-    /// What is in its file, line by line; nothing before it makes one.
+    /// The lines of its file; none before it creates one.
     func events() throws -> [JSON] {
         try ((try? String(contentsOfFile: out, encoding: .utf8)) ?? "").events
     }
@@ -91,7 +91,7 @@ final class FeedFollower: Sendable {
 }
 
 extension String {
-    /// A follower's lines, which end with the line; what is behind the last end is half a line.
+    /// A follower's complete lines. Anything after the last line end is half a line.
     var events: [JSON] {
         get throws {
             try split(separator: "\n", omittingEmptySubsequences: false).dropLast()

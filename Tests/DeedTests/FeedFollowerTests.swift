@@ -7,7 +7,7 @@ import Testing
 import Threading
 
 extension ProgramTests {
-    @Suite("Followers of the feed", .serialized, .timeLimit(.minutes(5)))
+    @Suite("Followers of the feed", .serialized, .timeLimit(.minutes(20)))
     struct FeedFollowers {
         private static let rounds = 10
 
@@ -38,11 +38,11 @@ extension ProgramTests {
                     #expect(services[index].process.wait(milliseconds: 5000) == 128 + SIGKILL)
                     services[index] = try installations[index].serve(port: services[index].port)
                     for follower in followers {
-                        // Where it writes, and not where it waits for its next try.
+                        // While it writes, and not while it waits for its next attempt.
                         #expect(eventually(within: 30_000) { follower.hasGrown })
                         pause(milliseconds: Int64.random(in: 0...150, using: &random))
                         follower.kill()
-                        // Each follows each service.
+                        // Each follower uses each service.
                         try follower.start(at: services[(index + round) % 2].url)
                     }
                 }
@@ -69,7 +69,7 @@ extension ProgramTests {
             print("\(answered.count) grants were answered")
         }
 
-        /// Expects the events of the log in the follower's file, each once and in each customer's order.
+        /// Expects the log's events in the follower's file, each once and in each customer's order.
         private func verify(
             _ follower: FeedFollower, _ answered: [AnsweredGrant], _ installation: Installation,
             at service: RunningService, key: String
@@ -141,7 +141,7 @@ extension ProgramTests {
             let sandbox = try FeedFollower(program, key: reader)
             #expect(try types(sandbox, "--environment", "sandbox") == ["grant.given"])
 
-            // One that waits hears of it at once, and not when its wait is over.
+            // A waiting follower hears of it immediately, and not when its wait is over.
             let waiting = try FeedFollower(program, key: reader)
             try waiting.start(at: service.url)
             #expect(try eventually(within: 10_000) { try waiting.events().count == 6 })
@@ -242,7 +242,7 @@ extension JSON {
         self["access"]?.array?.last { $0["entitlement"] == "pro" }?["after"]
     }
 
-    /// What the calls about one customer tell of an event.
+    /// What the calls about one customer return for an event.
     fileprivate var withoutFeed: JSON {
         var event = JSONObject()
         let ofFeed: Set = ["id", "customer", "environment", "access"]

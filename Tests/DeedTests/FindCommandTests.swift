@@ -15,7 +15,7 @@ extension ProgramTests {
 
         init() throws {
             folder = try ScratchFolder()
-            // Root's commands make files for the owner of their folder, who serves.
+            // Root's commands create files for the owner of their folder, who serves.
             if getuid() == 0, let user = ServiceUser.usualOne {
                 chown(folder.path, user.id, user.group)
             }
@@ -32,7 +32,7 @@ extension ProgramTests {
                 ])
         }
 
-        /// A practice store, and an app that knows its key.
+        /// A practice store, and an app that knows the store's key.
         private func connect() throws -> ServingProgram {
             let store = try ServingProgram(
                 Installation.practice, ["serve", "--data-dir", data, "--listen", "127.0.0.1:0"],

@@ -5,8 +5,9 @@ import Testing
 import Threading
 
 extension ProgramTests {
-    /// `docs/first-hour.md` as a newcomer pastes it: block by block into one shell, without a pause.
-    @Suite("The first hour", .timeLimit(.minutes(5)))
+    /// `docs/first-hour.md` as a newcomer pastes it: block by block into one shell, without a
+    /// pause.
+    @Suite("The first hour", .timeLimit(.minutes(20)))
     struct FirstHour {
         @Test("Its blocks do what the page says, and leave nothing behind")
         func pasted() throws {
@@ -33,7 +34,7 @@ extension ProgramTests {
     }
 }
 
-/// The page's blocks for the shell, run beside copies of what a clone has.
+/// The page's shell blocks, run next to copies of what a clone has.
 private final class PastedPage {
     private let folder: ScratchFolder
     private let process: ChildProcess
@@ -44,7 +45,7 @@ private final class PastedPage {
             try FileManager.default.createDirectory(
                 atPath: folder.file(name), withIntermediateDirectories: true)
         }
-        // What lies in the home folder of root is closed to the user as whom PostgreSQL runs.
+        // The user who runs PostgreSQL cannot enter root's home folder.
         chmod(folder.file("home"), 0o700)
         let programs = URL(fileURLWithPath: Installation.program).deletingLastPathComponent().path
         symlink(programs, folder.file("clone/.build/release"))
@@ -57,7 +58,7 @@ private final class PastedPage {
         }
         let text = try String(
             contentsOfFile: PastedPage.root + "/docs/first-hour.md", encoding: .utf8)
-        // All of the page's ports follow from this one.
+        // All of the page's ports derive from this one.
         let script = PastedPage.script(text, out: "../out")
             .replacing("port=8080 ", with: "port=\(port) ")
         process = try ChildProcess(
@@ -70,8 +71,8 @@ private final class PastedPage {
     private static let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
         .deletingLastPathComponent().deletingLastPathComponent().path
 
-    /// The blocks behind the demo's, each with an output of its own. Behind the purchase comes what it
-    /// printed to be pasted.
+    /// The blocks after the demo's, each with its own output. After the purchase comes the output
+    /// that the page says to paste.
     private static func script(_ page: String, out: String) -> String {
         let blocks = page.split(separator: "```sh\n").dropFirst().map { part in
             String(part.prefix(upTo: part.firstRange(of: "```")?.lowerBound ?? part.endIndex))
@@ -97,13 +98,13 @@ private final class PastedPage {
         return Dictionary(uniqueKeysWithValues: names.map { ($0, read("out/\($0)")) })
     }
 
-    /// From the start of Deed to the answer with the first purchase.
+    /// The seconds from Deed's start to the answer with the first purchase.
     var secondsToFirstAnswer: Double? {
         guard let start = changed("out/1"), let end = changed("out/answer") else { return nil }
         return end.timeIntervalSince(start)
     }
 
-    /// What is still there, in the clone, at home and in the folder for temporary things.
+    /// What is left in the clone, in the home folder and in the folder for temporary files.
     func leftovers() throws -> [String] {
         let files = FileManager.default
         return try files.contentsOfDirectory(atPath: folder.file("tmp"))
@@ -113,7 +114,7 @@ private final class PastedPage {
             }
     }
 
-    /// All that was printed, for the message of a test that fails.
+    /// Everything that was printed, for a failing test's message.
     var words: String {
         let names = (try? FileManager.default.contentsOfDirectory(atPath: folder.file("out"))) ?? []
         return (names.sorted().map { "out/\($0)" } + ["stderr"])

@@ -5,7 +5,7 @@ import Testing
 import Threading
 
 extension ProgramTests {
-    @Suite("The first start", .serialized, .timeLimit(.minutes(3)))
+    @Suite("The first start", .serialized, .timeLimit(.minutes(20)))
     struct FirstStart {
         @Test(
             "Killed while it made the database, the next start makes it again",
@@ -22,7 +22,7 @@ extension ProgramTests {
             pause(milliseconds: delay)
             first.signal(SIGKILL)
             _ = first.wait(milliseconds: 5000)
-            // The orphaned initdb still works.
+            // The orphaned initdb is still running.
             let second = try installation.run("project", "create", "default", "--if-missing")
             #expect(second.code == 0, "\(second.errors)")
             #expect(try installation.run("project", "list").output.contains("default"))

@@ -6,7 +6,7 @@ import Testing
 
 extension ProgramTests {
     @Suite(
-        "A full disk", .serialized, .timeLimit(.minutes(3)),
+        "A full disk", .serialized, .timeLimit(.minutes(20)),
         .enabled(if: SmallDisk.isPossible, "mounting takes rights that these tests lack"))
     struct FullDisk {
         @Test("Writes report it, reads continue, and readiness returns once there is space")
@@ -42,7 +42,7 @@ extension ProgramTests {
             let reasons = try readiness()
             #expect(reasons.status == 503)
             #expect(reasons.text.contains("disk of the database is full"))
-            // A refusal writes nothing, and so says nothing of the disk.
+            // A refusal writes nothing, so it says nothing about the disk.
             let refusal = try client.send(
                 "DELETE", "\(service.url)/v1/customers/u0/grants/g_none",
                 body: #"{"reason":"r"}"#, idempotencyKey: "r")
@@ -60,7 +60,7 @@ extension ProgramTests {
     }
 }
 
-/// A disk of some megabytes in memory, on which a database can be put.
+/// A small disk in memory, for a database.
 private final class SmallDisk {
     private let folder: ScratchFolder
     private let name = "small_\(UInt32.random(in: 0...UInt32.max))"

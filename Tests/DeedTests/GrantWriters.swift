@@ -1,6 +1,6 @@
 import JSON
 
-/// A grant that was answered, and the cause that it is recorded under.
+/// An acknowledged grant and its recorded cause.
 struct AnsweredGrant: Sendable {
     let cause: String
     let customer: String
@@ -12,7 +12,7 @@ typealias GrantWriters = Writers<AnsweredGrant>
 extension Writers<AnsweredGrant> {
     private static var customers: Int { 48 }
 
-    /// Clients that give one grant after the other, under causes that begin with that name.
+    /// Clients that make one grant after the other. Their causes begin with `name`.
     convenience init(_ service: String, key: String, clients: Int = 32, name: String = "") throws {
         try self.init(clients, at: service, key: key) { writers, client, index, number in
             let idempotencyKey = "\(name)\(index)-\(number)"

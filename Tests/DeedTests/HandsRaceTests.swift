@@ -9,7 +9,7 @@ import Testing
 import Threading
 
 extension ProgramTests {
-    @Suite("Support and customers at once", .timeLimit(.minutes(5)))
+    @Suite("Support and customers at once", .timeLimit(.minutes(20)))
     struct HandsRace {
         private static let clients = 16
         private static let customers = 50
@@ -72,7 +72,8 @@ extension ProgramTests {
             }
             #expect(spent == done.reduce(0) { $0 + ($1.spent ?? 0) })
             #expect(total == nets.values.reduce(0, +) - spent)
-            // What was bound to a version comes right behind it, so nothing else does. What the clock brings was due before.
+            // A request bound to a version comes directly after it, so no other can. Events of the
+            // clock were due before.
             for deed in done {
                 for (customer, version) in deed.seen {
                     let next = streams[customer]?.dropFirst(Int(version)).first {
@@ -99,11 +100,11 @@ extension ProgramTests {
     }
 }
 
-/// What was answered as done.
+/// A request that was answered as done.
 private struct HandsDeed: Sendable {
     let kind: String
     let key: String
-    /// Whom its call names.
+    /// The customer named by its call.
     let customer: String
     /// The versions that it was bound to.
     var seen: [String: Int64] = [:]
@@ -111,7 +112,7 @@ private struct HandsDeed: Sendable {
     var submitted: String?
 }
 
-/// Does at random what support and back ends do, for customers whom it shares with other clients.
+/// Acts at random like support and back ends, on customers shared with other clients.
 private final class HandsClient: RandomClient {
     private struct State {
         var random: SeededGenerator
@@ -127,7 +128,7 @@ private final class HandsClient: RandomClient {
     private let customers: Int
     private let services: ServicePair
     private let state: Mutex<State>
-    /// Told while the client runs.
+    /// Reported while the client runs.
     private let count = Mutex<[HandsDeed]>([])
 
     init(
@@ -156,7 +157,7 @@ private final class HandsClient: RandomClient {
 
     private func step(_ state: inout State, _ client: inout APIClient) throws {
         state.number += 1
-        // Some are wanted by all at once.
+        // All clients want some of them at once.
         let crowd = Bool.random(using: &state.random) ? customers : 5
         let customer = "c\(Int.random(in: 0..<crowd, using: &state.random))"
         let path = "/v1/customers/\(customer)"
@@ -170,7 +171,7 @@ private final class HandsClient: RandomClient {
         case 3..<5:
             guard let grant = state.grants.randomElement(using: &state.random) else { return }
             let path = "/v1/customers/\(grant.customer)/grants/\(grant.id)"
-            // Each another end than the one before.
+            // Each has a different end than the previous one.
             let body = #"{"for":"P\#(300 + state.number)D","reason":"r"}"#
             _ = try bound(&state, &client, "change", "PATCH", path, body)
         case 5..<8:
@@ -200,7 +201,7 @@ private final class HandsClient: RandomClient {
         count.withLock { $0.append(deed) }
     }
 
-    /// Moves, blocks or unblocks something that this client sold, at its present holder.
+    /// Moves, blocks or unblocks something that this client sold, at its current holder.
     private func purchase(
         _ state: inout State, _ client: inout APIClient, to customer: String
     ) throws {
@@ -224,7 +225,7 @@ private final class HandsClient: RandomClient {
 
     private var because: String { #"{"reason":"r"}"# }
 
-    /// Sees what a deed would change, and does it only if the customers are as they were then.
+    /// Looks at what a request would change, and makes it only if the customers are still the same.
     private func bound(
         _ state: inout State, _ client: inout APIClient, _ kind: String, _ method: String,
         _ path: String, _ body: String
@@ -250,7 +251,7 @@ private final class HandsClient: RandomClient {
         }
         var deed = HandsDeed(
             kind: kind, key: key, customer: sides.first?["customer"]?.string ?? "")
-        // What is blocked already, or not any more, stays so without an event.
+        // If it is already blocked or unblocked, it stays that way without an event.
         let mayBeNothing = kind == "block" || kind == "unblock"
         if !mayBeNothing || !isNoChange { deed.seen = seen }
         if kind == "spend" { deed.spent = 1 }
@@ -258,7 +259,7 @@ private final class HandsClient: RandomClient {
         return json
     }
 
-    /// A refusal that others' deeds explain.
+    /// Whether acts of others explain the refusal.
     private func refused(_ state: inout State, _ answer: (status: Int, text: String)) -> JSON? {
         let code = (try? JSON.read(answer.text))?["code"]?.string ?? ""
         let expected = [
@@ -270,7 +271,7 @@ private final class HandsClient: RandomClient {
         return nil
     }
 
-    /// The answer of either service, asked again under the same key until there is one.
+    /// The answer of either service, requested under the same key until there is one.
     private func send(
         _ state: inout State, _ client: inout APIClient, _ method: String, _ path: String,
         _ body: String, _ key: String?

@@ -25,8 +25,8 @@ struct RunningService: Sendable {
     var log: String { (try? String(contentsOfFile: errors, encoding: .utf8)) ?? "" }
 }
 
-/// Deed as somebody installed it: the built program over a database, with whatever runs of it.
-/// All of that ends with the test.
+/// An installed Deed: the built program over a database, and everything of it that runs. It all
+/// ends with the test.
 final class Installation: Sendable {
     struct Failed: Error, CustomStringConvertible {
         let description: String
@@ -37,7 +37,7 @@ final class Installation: Sendable {
     private let database: ScratchDatabase?
     private let started = Mutex<[ChildProcess]>([])
     private let files = Atomic(0)
-    /// How many descriptors its programs may have, in the words of the shell.
+    /// The descriptor limit of its programs, in the shell's words.
     private let descriptors: String
 
     /// Over a private PostgreSQL in a folder of its own.
@@ -93,14 +93,14 @@ final class Installation: Sendable {
             errors: try String(contentsOfFile: errors, encoding: .utf8))
     }
 
-    /// Starts a service on that port, or on a free one, and returns when it answers.
+    /// Starts a service on that port, or on a free one. Returns once it answers.
     func serve(
         _ options: String..., port: UInt16 = 0, variables: [String: String] = [:]
     ) throws -> RunningService {
         try serve(options, port: port, variables)
     }
 
-    /// Brings the schema up, makes a key, and serves.
+    /// Migrates the schema, makes a key, and serves.
     func begin(_ options: String...) throws -> (RunningService, key: String) {
         let migration = try run("migrate")
         if migration.code != 0 { throw Failed(description: migration.errors) }
@@ -144,10 +144,10 @@ final class Installation: Sendable {
         return (process, output, errors)
     }
 
-    /// What a login shell gives; the tests themselves may have more.
+    /// The limit in a login shell. The tests themselves may have a higher one.
     static let loginDescriptors = "-Sn 1024"
 
-    /// `deed`, as it was built beside the tests.
+    /// `deed` as built next to the tests.
     static let program: String = {
         let tests = (try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe"))
         return URL(fileURLWithPath: tests ?? "").deletingLastPathComponent()
@@ -156,7 +156,7 @@ final class Installation: Sendable {
 }
 
 extension Installation {
-    /// A key that was made with the command line.
+    /// A key made on the command line.
     func makeKey(_ role: String = "admin") throws -> String {
         let created = try run("project", "create", "default", "--if-missing")
         let made = try run("key", "create", "--role", role, "--json")
@@ -168,13 +168,13 @@ extension Installation {
 
     var dataFolder: String { variables["DEED_DATA_DIR"] ?? "" }
 
-    /// Where the tests themselves can ask the database.
+    /// Where the tests themselves can query the database.
     var databaseURL: String {
         variables["DEED_DATABASE_URL"]
             ?? "postgresql:///postgres?host=\(dataFolder)/socket&user=deed"
     }
 
-    /// The private PostgreSQL's first process, while it runs.
+    /// The private PostgreSQL's first process, if it runs.
     var postmaster: pid_t? {
         let file = "\(dataFolder)/postgres/postmaster.pid"
         guard let text = try? String(contentsOfFile: file, encoding: .utf8),
@@ -184,7 +184,7 @@ extension Installation {
         return process
     }
 
-    /// Every process of the private PostgreSQL, the first one in front.
+    /// Every process of the private PostgreSQL, starting with the first.
     var postgresProcesses: [pid_t] {
         guard let postmaster else { return [] }
         let all = (try? FileManager.default.contentsOfDirectory(atPath: "/proc")) ?? []
@@ -198,7 +198,7 @@ extension Installation {
 
     private func parent(of process: pid_t) -> pid_t? {
         let text = try? String(contentsOfFile: "/proc/\(process)/stat", encoding: .utf8)
-        // Behind the name in parentheses: state and parent.
+        // State and parent follow the name in parentheses.
         let fields = text?.split(separator: ")").last?.split(separator: " ")
         return fields.flatMap { $0.count > 1 ? pid_t($0[1]) : nil }
     }

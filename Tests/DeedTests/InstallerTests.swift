@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 extension ProgramTests {
-    @Suite("The tar file and its installer", .timeLimit(.minutes(2)))
+    @Suite("The tar file and its installer", .timeLimit(.minutes(20)))
     struct Installer {
         private let folder: ReleaseFolder
 
@@ -18,7 +18,7 @@ extension ProgramTests {
             let installed = try folder.run("./install.sh --prefix \(prefix)")
             #expect(installed.code == 0, "\(installed.errors)")
             #expect(try folder.run("cmp bin/deed \(prefix)/bin/deed").code == 0)
-            // A second time is an upgrade, and what was there is still remembered.
+            // The second time is an upgrade. Everything from before is still remembered.
             #expect(try folder.run("./install.sh --prefix \(prefix)").code == 0)
             try folder.run("touch \(prefix)/bin/mine")
             let removed = try folder.run("./install.sh --remove --prefix \(prefix)")
@@ -70,7 +70,7 @@ extension ProgramTests {
 
         @Test("A missing system library is named")
         func library() throws {
-            // Digests and signature are right: a release whose program asks for another library.
+            // Digests and signature are right, but the release's program needs another library.
             try folder.run(
                 """
                 sed -i 's/libc\\.so\\.6/libz.so.9/g' bin/deed
@@ -90,7 +90,7 @@ extension ProgramTests {
     }
 }
 
-/// A signed release, unpacked, whose programs do nothing: as `scripts/package` makes it.
+/// A signed release, unpacked, made like `scripts/package` does. Its programs do nothing.
 private final class ReleaseFolder: Sendable {
     private let folder: ScratchFolder
     private let root = URL(filePath: #filePath).deletingLastPathComponent()
@@ -112,7 +112,7 @@ private final class ReleaseFolder: Sendable {
 
     func file(_ name: String) -> String { folder.file(name) }
 
-    /// Runs a line of a shell in the unpacked release.
+    /// Runs a shell line in the unpacked release.
     @discardableResult
     func run(_ line: String) throws -> Shell {
         try Shell("cd \(folder.path)/release && { \(line)\n}", [:])

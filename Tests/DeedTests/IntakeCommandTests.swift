@@ -8,7 +8,7 @@ import TestSupport
 import Testing
 
 extension ProgramTests {
-    @Suite("The queue and kept evidence on the command line", .serialized, .timeLimit(.minutes(2)))
+    @Suite("The queue and kept evidence on the command line", .serialized, .timeLimit(.minutes(20)))
     struct IntakeCommands {
         private let database: ScratchDatabase
         private let installation: Installation

@@ -11,7 +11,7 @@ import Testing
 import Threading
 
 extension ProgramTests {
-    @Suite("Queued evidence", .serialized, .timeLimit(.minutes(5)))
+    @Suite("Queued evidence", .serialized, .timeLimit(.minutes(20)))
     struct IntakeDurability {
         private static let items = 300
         private static let kills = 5
@@ -36,7 +36,7 @@ extension ProgramTests {
                 services[unlucky].process.signal(SIGKILL)
                 #expect(services[unlucky].process.wait(milliseconds: 5000) == 128 + SIGKILL)
                 kills += try waiting(database) > 0 ? 1 : 0
-                // The day of the rows moves on: what the dead one had comes back at once.
+                // Moves the rows' times forward, which brings back what the dead process had.
                 try database.run(
                     "update deed.intake set next_try_at = 0 where state = 'waiting' and tries > 0")
                 services[unlucky] = try installation.serve("--extra-roots", roots)

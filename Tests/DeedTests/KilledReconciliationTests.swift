@@ -6,7 +6,7 @@ import TestSupport
 import Testing
 
 extension ProgramTests {
-    @Suite("Killed reconciliations", .timeLimit(.minutes(5)))
+    @Suite("Killed reconciliations", .timeLimit(.minutes(20)))
     final class KilledReconciliations {
         private let database: ScratchDatabase
         private let ground: PracticeGround
@@ -17,7 +17,7 @@ extension ProgramTests {
             try ground.connect()
         }
 
-        /// Where a run of only that step is stopped while it writes.
+        /// Where a run of only that step is stopped during a write.
         private static let writes: [(step: ReconcileStep, table: String, condition: String)] = [
             (.boundaries, "deed.events", "new.type = 'access.ended'"),
             (.subscriptions, "deed.events", "new.environment = 'sandbox'"),
@@ -61,7 +61,7 @@ extension ProgramTests {
                 let again = try ground.deed.run(step.command, variables: ground.variables)
                 #expect(again.code == (step == .projections ? 1 : 0), "\(step): \(again.errors)")
                 if step == .projections {
-                    // Also where the database did, after the death, what it had been sent before.
+                    // Also if the database did, after the death, what it had been sent before.
                     let rows = try again.json["steps"]?["projections"]
                     #expect(rows?["found"] == 1 && rows?["mended"] == 1, "\(rows?.text ?? "")")
                 }

@@ -11,7 +11,7 @@ import Threading
 extension ProgramTests {
     @Suite(
         "A catalog that learns of a product late, while services die", .serialized,
-        .timeLimit(.minutes(4)))
+        .timeLimit(.minutes(20)))
     final class LateCatalogTests {
         private static let customers = 300
 
@@ -46,7 +46,7 @@ extension ProgramTests {
             var client = try APIClient(key: try deed.makeKey())
             for amount in 1...3 {
                 let victim = try deed.serve()
-                // The first makes the product known; the others change no credit.
+                // The first catalog makes the product known. The others change no credit.
                 let credits = #"{"gems":\#(amount)}"#
                 let catalog =
                     #"{"products":[{"id":"gems","kind":"consumable","credits":\#(credits)}]}"#

@@ -10,7 +10,7 @@ extension ProgramTests {
     @Suite("Reconciliations killed at a later write", .timeLimit(.minutes(30)))
     final class LaterKills {
         private static let crowd = 5
-        /// How many times each step is killed; each time in a database of its own.
+        /// How often each step is killed, each time in its own database.
         private static let kills =
             ProcessInfo.processInfo.environment["DEED_KILLS"].flatMap { Int($0) } ?? 3
 
@@ -24,14 +24,14 @@ extension ProgramTests {
             try ground.leaveWork(in: database, of: LaterKills.crowd)
         }
 
-        /// What a run left behind.
+        /// What a run left.
         private struct End: Equatable {
-            /// The events of all customers, without what differs from one asking of the store to the next.
+            /// All customers' events, without anything that differs between calls to the store.
             let events: String
             let proven: Int64
             let noted: Int64
             let unfinished: Int64
-            /// What the runs told of drift: a kill must not hide it.
+            /// How much drift the runs reported. A kill must not hide it.
             let drift: Int64
         }
 
@@ -41,7 +41,7 @@ extension ProgramTests {
             for step in ReconcileStep.allCases {
                 let (writes, wanted) = try wholeRun(of: step)
                 #expect(wanted.events.contains("grant.given"))
-                // What a run records of itself is five writes at the least.
+                // A run's own records take at least five writes.
                 try #require(writes > 5, "\(step)")
                 for _ in 0..<LaterKills.kills {
                     let place = Int64.random(in: 2...writes, using: &random)
@@ -65,7 +65,7 @@ extension ProgramTests {
             return copy
         }
 
-        /// How many rows a run of the step writes, and what it comes to.
+        /// How many rows a run of the step writes, and what it results in.
         private func wholeRun(of step: ReconcileStep) throws -> (writes: Int64, end: End) {
             let copy = try copy(for: step)
             let deed = try Installation(copy)
@@ -76,7 +76,7 @@ extension ProgramTests {
             return (writes, try end(copy, deed))
         }
 
-        /// Counts the rows that are written, also those that are taken back, and stops at one of them.
+        /// Counts the rows that are written, including those rolled back, and stops at one of them.
         private func countWrites(in copy: ScratchDatabase, stoppingAt place: Int64) throws {
             try copy.run(
                 """
@@ -104,8 +104,8 @@ extension ProgramTests {
                 """)
         }
 
-        /// Kills a run while it writes that row. What it has sent by then is committed, or taken back with the
-        /// session.
+        /// Kills a run while it writes that row. Whatever it has sent is committed, or rolled back
+        /// with the session.
         private func kill(
             _ step: ReconcileStep, at place: Int64, of copy: ScratchDatabase, isCommitted: Bool,
             _ deed: Installation, _ what: String

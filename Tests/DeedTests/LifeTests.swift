@@ -8,7 +8,7 @@ import Testing
 import Threading
 
 extension ProgramTests {
-    @Suite("The life of a service", .serialized, .timeLimit(.minutes(3)))
+    @Suite("The life of a service", .serialized, .timeLimit(.minutes(20)))
     struct Life {
         private static let grant = #"{"entitlement":"pro","reason":"r"}"#
 
@@ -83,7 +83,7 @@ extension ProgramTests {
                     service.log.contains("disappeared while it was in use")
                 })
             #expect(access(folder, F_OK) != 0)
-            // As where a disk was mounted.
+            // Like a folder where a disk was mounted.
             #expect(mkdir(folder, 0o700) == 0)
             #expect(try installation.run("key", "list").code == 1)
             #expect(
@@ -112,7 +112,7 @@ extension ProgramTests {
         @Test("A second service on one data folder is told about the first; commands still work")
         func second() throws {
             let installation = try Installation()
-            // Without a server: the command starts the database and stops it again.
+            // Without a server, the command starts the database and stops it again.
             #expect(try installation.run("project", "create", "default").code == 0)
             #expect(installation.postmaster == nil)
             let service = try installation.serve()

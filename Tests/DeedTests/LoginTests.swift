@@ -6,7 +6,7 @@ import Testing
 import Threading
 
 extension ProgramTests {
-    @Suite("The service and its login", .serialized, .timeLimit(.minutes(2)))
+    @Suite("The service and its login", .serialized, .timeLimit(.minutes(20)))
     struct Login {
         @Test("A login that is only a member of deed_service serves, inheriting or not")
         func members() throws {
@@ -36,7 +36,7 @@ extension ProgramTests {
             let (production, staging) = (try Place("in role deed_service"), try Place(""))
             let stranger = try TestLogin(at: staging.database.url)
             let analyst = try TestLogin(analystOf: production.database)
-            // As it was, each login of the cluster that is in the role serves each database.
+            // As before: each login of the cluster with the role serves each database.
             try staging.close()
             try production.close()
             #expect(try production.run("project", "create", "default").code == 0)
@@ -48,12 +48,12 @@ extension ProgramTests {
                 #expect(
                     refused.errors.contains("deed migrate --service-login"), "\(refused.errors)")
             }
-            // Who was given something in the database still reads it.
+            // A login that was granted something in the database can still read it.
             #expect(
                 try queriedNumber(
                     "select count(*) from deed.grants", at: analyst.url(of: production.database))
                     == 0)
-            // One login serves: another one takes its place.
+            // Only one login serves. Another one replaces it.
             let next = try TestLogin(at: staging.database.url)
             try production.close(to: next)
             #expect(try production.run("project", "list", login: next).code == 0)
@@ -130,7 +130,7 @@ extension ProgramTests {
     }
 }
 
-/// Deed over a database that a login serves who does not own it.
+/// Deed over a database, served by a login that does not own it.
 private struct Place {
     let database: ScratchDatabase
     let login: TestLogin

@@ -5,11 +5,11 @@ import Testing
 extension ProgramTests {
     @Suite("The page of metrics")
     struct MetricsPage {
-        /// `DEED_RECORD_METRICS=1` writes the page's table anew.
+        /// `DEED_RECORD_METRICS=1` rewrites the page's table.
         @Test("It has every metric of a service, with its type and meaning, and no other")
         func reference() throws {
             let deed = try Installation(ScratchDatabase())
-            let service = try deed.serve()
+            let service = try deed.serve("--console")
             var client = try APIClient(key: "")
             let text = try client.send("GET", "\(service.url)/metrics").text
             var rows: [String] = []

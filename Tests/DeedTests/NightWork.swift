@@ -33,7 +33,7 @@ extension PracticeGround {
             ])
     }
 
-    /// Leaves something to do for each step of a reconciliation, of `crowd` customers each, and no service
+    /// Leaves work for each step of a reconciliation, for `crowd` customers each, and no service
     /// that would do it.
     func leaveWork(in database: ScratchDatabase, of crowd: Int = 1) throws {
         for number in 0..<crowd { try buy("heard-\(number)", 2 * number) }
@@ -56,7 +56,7 @@ extension PracticeGround {
 }
 
 extension ScratchDatabase {
-    /// Alters rows behind Deed's back. Each step that writes those customers would put them right.
+    /// Alters rows behind Deed's back. Each step that writes those customers would repair them.
     func spoilRows() throws {
         try run(
             """
@@ -66,14 +66,14 @@ extension ScratchDatabase {
 }
 
 extension ReconcileStep {
-    /// A command that does only this step.
+    /// A command for this step only.
     var command: [String] {
         ["reconcile", "--only", rawValue, "--json"]
             + (self == .projections ? ["--full", "--repair"] : [])
     }
 }
 
-/// An advisory lock at which a run is stopped while it writes, and killed.
+/// An advisory lock at which a run is stopped during a write, and killed.
 struct Stop: ~Copyable {
     static let key = 77
     private let database: ScratchDatabase
@@ -86,27 +86,27 @@ struct Stop: ~Copyable {
         self.holder = holder
     }
 
-    /// Those of the database: other tests have theirs in other databases of the server.
+    /// Locks in this database. Other tests have theirs in other databases of the server.
     private static let locks = """
         from pg_locks where locktype = 'advisory' and objid = \(key)
         and database = (select oid from pg_database where datname = current_database())
         """
 
-    /// Whether a run came there.
+    /// Whether a run has reached the lock.
     func isReached() throws -> Bool {
         try eventually(within: 60_000) {
             try database.number("select count(*) \(Stop.locks) and not granted") > 0
         }
     }
 
-    /// Ends the session that waits there: what it has not committed is taken back.
+    /// Ends the session that waits there. What it has not committed is rolled back.
     func endSession() throws {
         try database.run(
             "do $$ begin perform pg_terminate_backend(pid) \(Stop.locks) and not granted; end $$")
     }
 
-    /// Lets a session go on that waits there, and returns when it is done: the database hears of its client's
-    /// death when it has done what it was sent.
+    /// Lets the waiting session continue, and returns when it is done: the database notices its
+    /// client's death only after it has done what it was sent.
     mutating func free() throws {
         try holder.run([Statement("select pg_advisory_unlock(77)")()]) { _, _ in
         }

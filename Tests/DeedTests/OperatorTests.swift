@@ -7,8 +7,8 @@ import Testing
 import Threading
 
 extension ProgramTests {
-    /// What operators tripped over.
-    @Suite("An operator's first steps", .timeLimit(.minutes(5)))
+    /// Things that operators tripped over.
+    @Suite("An operator's first steps", .timeLimit(.minutes(20)))
     struct Operator {
         @Test(
             "A database that is no PostgreSQL is refused by name",

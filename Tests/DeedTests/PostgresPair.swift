@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Threading
 
-/// A PostgreSQL server and its standby, each reachable through a socket in a folder of its own.
+/// A PostgreSQL server and its standby, each reachable through a socket in its own folder.
 final class PostgresPair: Sendable {
     struct Failed: Error, CustomStringConvertible {
         let description: String
@@ -35,12 +35,12 @@ final class PostgresPair: Sendable {
         }
     }
 
-    /// Both servers: a client gets the one that takes writes.
+    /// Both servers. A client gets the one that takes writes.
     var url: String {
         "postgresql:///deed?host=\(socket(.primary)),\(socket(.standby))&user=deed"
     }
 
-    /// As libpq takes them from the environment.
+    /// As libpq reads them from the environment.
     var folders: String { "\(socket(.primary)),\(socket(.standby))" }
 
     func url(of server: Server) -> String {
@@ -65,13 +65,17 @@ final class PostgresPair: Sendable {
         try PostgresPair.shell(script, in: folder)
     }
 
-    /// From now on a commit returns when the standby has it.
+    /// Makes commits return only once the standby has them.
     func makeSynchronous() throws {
         for change in [
             "alter system set synchronous_standby_names = '*'", "select pg_reload_conf()",
-        ] {
-            try run("psql -q -h '\(socket(.primary))' -U deed -d deed -c \"\(change)\"")
-        }
+        ] { try administer(change) }
+    }
+
+    /// Runs a statement as the primary's superuser.
+    func administer(_ statement: String) throws {
+        let quoted = statement.replacingOccurrences(of: "\"", with: "\\\"")
+        try run("psql -q -h '\(socket(.primary))' -U deed -d deed -c \"\(quoted)\"")
     }
 
     func promote() throws {
@@ -81,7 +85,7 @@ final class PostgresPair: Sendable {
     private func data(_ server: Server) -> String { folder.file("\(server.rawValue)-data") }
     private func socket(_ server: Server) -> String { folder.file(server.rawValue) }
 
-    /// Runs a program of PostgreSQL, which refuses to be root's.
+    /// Runs one of PostgreSQL's programs, which refuse to run as root.
     private func run(_ command: String) throws {
         try PostgresPair.shell(
             "cd '\(folder.path)'; PATH='\(programs)':$PATH; as=; "

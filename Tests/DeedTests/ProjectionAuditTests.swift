@@ -169,7 +169,7 @@ extension ProgramTests {
                     "catalog_version"),
             ])
         fileprivate func tampered(_ tampering: RowTampering) throws {
-            // A catalog is applied everywhere: rows by an older one are no longer on their way.
+            // A catalog is applied everywhere, so rows of an older one are no longer on their way.
             try database.run("update deed.projects set projected_version = catalog_version")
             try database.run(tampering.statement)
             let (code, projections) = try audit()
@@ -269,10 +269,10 @@ extension ProgramTests {
             try service.keys.reload()
             let headers = [("Authorization", "Bearer \(text)")]
             #expect(service.send("GET", "/v1/settings", headers: headers).status == 401)
-            // Nor does one that was revoked and then brought back by hand.
+            // Nor does a key that was revoked and whose row was restored by hand.
             let key = try service.key(.reader)
             #expect(service.send("GET", "/v1/products", key: key).status == 200)
-            // The row is brought back before anything has looked.
+            // The row is restored before anything has looked.
             let sender = Sender(actor: try Actor("test"), idempotencyKey: nil)
             _ = try service.ledger.perform(
                 service.useCases.projects.revokingKey(key.key, of: ProjectID("default"), by: sender)

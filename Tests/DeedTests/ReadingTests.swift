@@ -8,7 +8,7 @@ import Testing
 import Threading
 
 extension ProgramTests {
-    @Suite("Reads from two services", .timeLimit(.minutes(3)))
+    @Suite("Reads from two services", .timeLimit(.minutes(20)))
     struct Reads {
         private static let path = "/v1/customers/u1/entitlements"
         private let database: ScratchDatabase
@@ -100,8 +100,8 @@ extension ProgramTests {
         func pipelining() throws {
             let request =
                 "GET \(Reads.path) HTTP/1.1\r\nHost: h\r\nAuthorization: Bearer \(key)\r\n\r\n"
-            // Not held to the document: to compare a thousand answers takes longer than the server waits
-            // for a client that takes none.
+            // Not checked against the document: comparing a thousand answers takes longer than the
+            // server waits for a client that reads none.
             let silent = try RawClient(
                 undocumented: services[0].port, milliseconds: 20_000)
             #expect(silent.send(String(repeating: request, count: 1000)))
@@ -130,8 +130,8 @@ extension ProgramTests {
                 "POST /v1/entitlements/query HTTP/1.1\r\nHost: h\r\nAuthorization: Bearer \(key)"
                 + "\r\nContent-Length: \(body.utf8.count)\r\n\r\n\(body)"
             var client = try APIClient(key: key)
-            // From here on memory has the answers, so that all are given long before the first of those
-            // who do not take them is cut off.
+            // Memory has the answers now, so all of them are given long before the first client
+            // that does not read is cut off.
             let query = "\(services[1].url)/v1/entitlements/query"
             #expect(try client.send("POST", query, body: body).status == 200)
             let silent = try (0..<count).map { _ in
@@ -139,7 +139,7 @@ extension ProgramTests {
                     port: services[1].port, milliseconds: 20_000, isNarrow: true)
             }
             for client in silent { #expect(client.send(request)) }
-            // Every answer is complete and stays in its connection, unread.
+            // Every answer is complete and stays unread in its connection.
             #expect(
                 try eventually(within: 25_000) {
                     let metrics = try client.metrics(of: services[1])
@@ -150,7 +150,7 @@ extension ProgramTests {
             for _ in 0..<100 {
                 let start = monotonicMilliseconds()
                 #expect(try client.send("GET", services[1].url + Reads.path).status == 200)
-                // A client that had to wait for the others would wait until they are cut off.
+                // If a client had to wait for the others, it would wait until they are cut off.
                 #expect(monotonicMilliseconds() - start < 5000)
             }
             #expect(
@@ -162,15 +162,15 @@ extension ProgramTests {
     }
 }
 
-/// Writers who give and revoke grants, and readers, on two services.
+/// Clients that make, revoke and read grants on two services.
 private final class GrantCourse: Sendable {
     struct Reading: Sendable {
         let customer: String
         let text: String
-        /// The sequence that it must not be older than.
+        /// The sequence that the answer must not be older than.
         let least: Int64
 
-        /// What is wrong with it by the customer's events, if anything is.
+        /// What is wrong with it according to the customer's events, or `nil`.
         func complaint(_ events: [JSON]) -> String? {
             guard let json = try? JSON.read(text), let position = sequence(of: json),
                 let entitlements = json["entitlements"]?.object

@@ -4,14 +4,14 @@ import TestSupport
 import Testing
 
 extension ProgramTests {
-    /// `README.md` as a newcomer pastes it, beside what a clone has after its first command.
-    @Suite("The README", .timeLimit(.minutes(3)))
+    /// `README.md` as a newcomer pastes it, next to what a clone has after its first command.
+    @Suite("The README", .timeLimit(.minutes(20)))
     struct Readme {
         private static let root = URL(filePath: #filePath).deletingLastPathComponent()
             .appending(path: "../..").standardizedFileURL
 
         private let page: String
-        /// The texts between fences, by their languages.
+        /// The texts between fences, with their languages.
         private let blocks: [(language: Substring, text: Substring)]
 
         init() throws {
@@ -40,7 +40,8 @@ extension ProgramTests {
             let commands = blocks.filter { $0.language == "sh" }.map(\.text)
             try #require(commands.count == 3)
             #expect(commands[0].contains("scripts/run "))
-            // Root's folder would be the machine's: the page's line for an ordinary user is taken.
+            // Root would use the machine's folder, so this takes the page's line for an ordinary
+            // user.
             let script = """
                 id() { echo 1000; }
                 cd \(clone)
@@ -56,7 +57,7 @@ extension ProgramTests {
             #expect(shell.code == 0, "\(shell.errors) \(log)")
             #expect(shell.output.contains("The grant "), "\(shell.output) \(log)")
             let answer = try #require(shell.output.split(separator: "\n").last)
-            // What the page shows of the answer, without what changes from one to the next.
+            // The answer that the page shows, without anything that changes between runs.
             let shown = try #require(blocks.first { $0.language == "json" }).text
             let names = shown.matches(of: /"([a-z_]+)":/).map { String($0.0) }
             #expect(names.count > 10)

@@ -6,7 +6,7 @@ import TestSupport
 import Testing
 
 extension ProgramTests {
-    @Suite("Reconciliations by a service", .timeLimit(.minutes(5)))
+    @Suite("Reconciliations by a service", .timeLimit(.minutes(20)))
     final class ReconcilingServices {
         private let database: ScratchDatabase
         private let deed: Installation
@@ -126,7 +126,7 @@ extension ProgramTests {
                 #expect(all.allSatisfy { $0["finished_at"]?.isNull == false })
                 return all.count
             }
-            // The nights that passed meanwhile are made up for by one run.
+            // One run makes up for the nights that were missed.
             #expect(try runs(at: "2030-01-01T04:00:00Z") == 1)
             #expect(try runs(at: "2030-01-02T02:59:59Z") == 1)
             #expect(try runs(at: "2030-01-02T03:00:00Z") == 2)

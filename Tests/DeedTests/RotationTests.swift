@@ -7,7 +7,7 @@ import Testing
 import Threading
 
 extension ProgramTests {
-    @Suite("An interrupted rotation of the installation's key", .timeLimit(.minutes(5)))
+    @Suite("An interrupted rotation of the installation's key", .timeLimit(.minutes(20)))
     final class Rotation {
         private static let apps = ["com.example.a", "com.example.b"]
         private let folder: ScratchFolder
@@ -45,14 +45,13 @@ extension ProgramTests {
             try FileManager.default.moveItem(atPath: file, toPath: other)
         }
 
-        /// The one key of before.
         private func oldKey() throws -> String {
             let names = try FileManager.default.contentsOfDirectory(atPath: folder.path)
                 .filter { $0.hasPrefix("secret.key.old.") }
             return folder.file(try #require(names.count == 1 ? names.first : nil, "\(names)"))
         }
 
-        /// Whether each app's key opens: then its store, which is not there, is asked.
+        /// Whether each app's key opens. If so, its store is asked, which does not exist.
         private func expectOpen() throws {
             for app in Rotation.apps {
                 let asked = try run("store", "test", "--bundle-id", app)
@@ -62,7 +61,7 @@ extension ProgramTests {
             }
         }
 
-        /// The next call finishes what was begun, under the key that was made then.
+        /// The next call finishes the rotation, with the key that was made then.
         private func expectFinished() throws {
             let begun = text("\(keyFile).next")
             #expect(begun != nil)
@@ -101,7 +100,7 @@ extension ProgramTests {
             process.signal(SIGKILL)
             #expect(process.wait(milliseconds: 10_000) == 128 + SIGKILL)
             try holder.run(Script(embedded: Array("rollback".utf8)))
-            // The killed process's last statement waited for the lock, and may be obeyed yet.
+            // The killed process's last statement was waiting for the lock, and may still run.
             #expect(
                 eventually(within: 10_000) { (try? database.number(waiting)) == 0 })
             #expect(try (Int64(done)...Int64(done) + 1).contains(resealed()))

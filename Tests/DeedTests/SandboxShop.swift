@@ -2,7 +2,7 @@ import Minting
 import Service
 import TestSupport
 
-/// A service in which sandbox purchases can be recorded, and the program beside it on the same database.
+/// A service that can record sandbox purchases, and the program on the same database.
 class SandboxShop {
     let service: TestService
     let deed: Installation

@@ -4,19 +4,19 @@ import TestSupport
 import Testing
 
 extension ProgramTests {
-    /// Deed and the practice store as processes, twice beside each other.
-    @Suite("A scenario run twice with one seed", .timeLimit(.minutes(10)))
+    /// Two pairs of Deed and the practice store as processes.
+    @Suite("A scenario run twice with one seed", .timeLimit(.minutes(20)))
     final class SeededLives {
-        /// What one run came to.
+        /// The result of one run.
         fileprivate struct Outcome {
-            /// What the program printed of the lives, and how its store stands.
+            /// What the program printed about the lives, and the state of its store.
             var printed: [String] = []
-            /// What each customer's app hands over: statements without their signatures, and these.
+            /// What each customer's app submits: statements without their signatures, and these.
             var statements: [String] = []
             var signatures: Set<String> = []
-            /// The store's state as its folder keeps it.
+            /// The store's state as stored in its folder.
             let state: NSDictionary
-            /// What Deed answers about each customer, but for what its log numbers.
+            /// Deed's answers about each customer, without numbers from its log.
             var answers: [String] = []
         }
 
@@ -88,14 +88,15 @@ extension ProgramTests {
             return outcome
         }
 
-        /// What happened to the customers. Deliveries are compared as the state has them: the store may make the
-        /// first one before the lives are run, or as their first step.
+        /// What happened to the customers. Deliveries are compared as in the state: the store may
+        /// make the first one before the lives run, or as their first step.
         private func steps(of lived: JSON) throws -> String {
             let events = try #require(lived["events"]?.array).compactMap(\.string)
             return events.filter { !$0.contains(": ") }.joined(separator: "\n")
         }
 
-        /// Tells Deed the customers' tokens at the instant at which the lives begin; who they are.
+        /// Tells Deed the customers' tokens at the instant when the lives begin. Returns the
+        /// customers.
         private func tell(
             _ ground: PracticeGround, _ client: inout APIClient
         ) throws -> [String] {
@@ -115,7 +116,7 @@ extension ProgramTests {
             }
         }
 
-        /// Deed serves at another port each time.
+        /// Deed serves on a different port each time.
         private func masked(_ text: String, of ground: PracticeGround) -> String {
             text.replacing(":\(ground.service.port)", with: "")
         }
@@ -161,7 +162,7 @@ extension ProgramTests.SeededLives.Outcome {
             statements.append(String(text[..<end]))
             signatures.insert(String(text[end...]))
         }
-        // Of a receipt the signature is RSA's, and the same for the same content.
+        // A receipt's signature is RSA's, and the same for the same content.
         statements.append(given["receipt"]?.string ?? "")
     }
 }

@@ -4,14 +4,14 @@ import TestSupport
 import Testing
 import Threading
 
-/// Acts at random until it is over.
+/// Acts at random until it is stopped.
 protocol RandomClient: Sendable {
-    /// What no deed of another client explains.
+    /// Anything that no other client's acts explain.
     var findings: [String] { get }
     func run(key: String, until isOver: () -> Bool)
 }
 
-/// Two services over one database, of which one is killed again and again.
+/// Two services over one database. One of them is killed again and again.
 final class ServicePair: Sendable {
     let steady: RunningService
     private let mortal: Mutex<RunningService>
@@ -25,7 +25,7 @@ final class ServicePair: Sendable {
 
     var urls: [String] { [steady.url, mortal.withLock { $0.url }] }
 
-    /// Kills one of them, and starts it anew at another port.
+    /// Kills one of them and restarts it on another port.
     func killOne() throws {
         let old = mortal.withLock { $0 }
         old.process.signal(SIGKILL)
@@ -34,7 +34,7 @@ final class ServicePair: Sendable {
         mortal.withLock { $0 = new }
     }
 
-    /// The answer of either service, asked again under the same key until there is one.
+    /// The answer of either service, requested under the same key until there is one.
     func send(
         _ client: inout APIClient, first: Int, _ method: String, _ path: String,
         _ body: String = "", key: String? = nil, after position: String? = nil
@@ -50,7 +50,8 @@ final class ServicePair: Sendable {
         return nil
     }
 
-    /// Lets all clients act, and kills a service that number of times, each time after that much more was done.
+    /// Lets all clients act. Kills a service this many times, each time after this much more was
+    /// done.
     func serve(
         _ clients: [some RandomClient], key: String, killing kills: Int, each step: Int,
         done: () -> Int
@@ -76,11 +77,13 @@ final class ServicePair: Sendable {
 }
 
 extension Installation {
-    /// Two services that sell, and believe what the tests' stores sign.
-    func pairThatSells(in folder: EvidenceFolder) throws -> ServicePair {
+    /// Two services that sell, and trust what the tests' stores sign.
+    func pairThatSells(
+        in folder: EvidenceFolder, _ options: [String] = []
+    ) throws -> ServicePair {
         try sell(in: folder)
         return try ServicePair { [self] in
-            try serve("--extra-roots", "\(folder.path)/roots")
+            try serve(["--extra-roots", "\(folder.path)/roots"] + options)
         }
     }
 }

@@ -5,7 +5,7 @@ import Outbound
 import TestSupport
 import Threading
 
-/// A program beside Deed that serves until the test is over, and says where in its first words.
+/// A program that serves until the test ends, and prints its address first.
 final class ServingProgram: Sendable {
     let url: String
     private let process: ChildProcess
@@ -41,6 +41,9 @@ final class ServingProgram: Sendable {
         _ = process.wait(milliseconds: 5000)
     }
 
+    /// Sends it a signal, as SIGSTOP, after which its connections stay open and get no answer.
+    func signal(_ number: Int32) { process.signal(number) }
+
     /// What it answers.
     func ask(
         _ method: String, _ path: String, _ body: JSON? = nil
@@ -55,7 +58,7 @@ final class ServingProgram: Sendable {
     }
 }
 
-/// Deed with a test clock and a practice store that moves it, each a process of its own.
+/// Deed with a test clock, and a practice store that moves the clock, each in its own process.
 final class PracticeGround: Sendable {
     let deed: Installation
     let service: RunningService
@@ -65,8 +68,8 @@ final class PracticeGround: Sendable {
     /// The practice store's folder.
     let data: String
 
-    /// `options` are the practice store's beside the usual ones; it signs with the same keys as that of
-    /// another ground, where one is given.
+    /// `options` are additional ones for the practice store. It signs with the same keys as another
+    /// ground's store, if one is given.
     init(
         _ database: ScratchDatabase, _ options: [String] = [], keysOf other: PracticeGround? = nil
     ) throws {
@@ -104,7 +107,7 @@ final class PracticeGround: Sendable {
     func practise(_ words: String...) throws -> Finished {
         let (output, errors) = (folder.file("practised.out"), folder.file("practised.err"))
         let process = try ChildProcess(
-            Installation.practice, words, environment: ["DEED_PRACTICE_STORE": store.url],
+            Installation.practice, words, environment: ["DEED_PRACTICE_URL": store.url],
             output: output, errors: errors)
         guard let code = process.wait(milliseconds: 240_000) else {
             throw Installation.Failed(description: "deed-practice \(words) did not end")
@@ -114,7 +117,7 @@ final class PracticeGround: Sendable {
             errors: try String(contentsOfFile: errors, encoding: .utf8))
     }
 
-    /// A back end of the examples in front of that Deed.
+    /// A back end from the examples in front of this Deed.
     func backEnd(_ program: String, _ file: String) throws -> ServingProgram {
         let made = try deed.run(
             "key", "create", "--role", "backend", "--json", variables: ["DEED_TEST_CLOCK": "1"])
@@ -126,7 +129,7 @@ final class PracticeGround: Sendable {
             ], in: folder)
     }
 
-    /// What commands need to ask the practice store.
+    /// What commands need to reach the practice store.
     var variables: [String: String] {
         [
             "DEED_TEST_CLOCK": "1", "DEED_EXTRA_ROOTS": "\(data)/roots",
@@ -134,7 +137,7 @@ final class PracticeGround: Sendable {
         ]
     }
 
-    /// Hands Deed the practice store's key.
+    /// Gives Deed the practice store's key.
     func connect() throws {
         let names = try FileManager.default.contentsOfDirectory(atPath: "\(data)/keys")
         let name = names.first { $0.hasPrefix("AuthKey_") } ?? ""
@@ -156,7 +159,7 @@ final class PracticeGround: Sendable {
 }
 
 extension ServingProgram {
-    /// Runs a program that ends, and gives its exit code.
+    /// Runs a program that ends. Returns its exit code.
     static func run(
         _ program: String, _ arguments: [String], in folder: borrowing ScratchFolder
     ) throws -> Int32? {
@@ -168,6 +171,6 @@ extension ServingProgram {
 }
 
 extension Installation {
-    /// `deed-practice`, as it was built beside the tests.
+    /// `deed-practice` as built next to the tests.
     static var practice: String { program + "-practice" }
 }

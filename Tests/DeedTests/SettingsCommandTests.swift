@@ -60,8 +60,10 @@ final class SettingsCommandTests {
                 cool-down        PT1H
                 order lifetime   P7D
                 credit limits    none
+                support limits   none
                 refund reports   off
                 per account      3 customers
+                merge            staff
                 apps             none
                 allowed apps     none
 
@@ -69,7 +71,7 @@ final class SettingsCommandTests {
         #expect(
             try deed.run("project", "set", "--restore", "as-transfer", "--json").output
                 == #"{"project":"default","settings":{"transfer":"transfer","restore":null,"#
-                + #""cool_down":"PT1H","order_lifetime":"P7D","credit_limits":{},"refund_reports":null,"customers_per_account":3}}"#
+                + #""cool_down":"PT1H","order_lifetime":"P7D","credit_limits":{},"refund_reports":null,"customers_per_account":3,"support_limits":{},"merge":"staff"}}"#
                 + "\n")
     }
 
@@ -84,6 +86,31 @@ final class SettingsCommandTests {
         }
         let shown = try deed.run("project", "show").output
         #expect(shown.contains("per account      1000 customers\n"))
+    }
+
+    @Test(
+        "Support's limits are set and taken back, and a name that nothing has is refused with the nearest"
+    )
+    func supportLimits() throws {
+        #expect(try deed.run("project", "create", "default").code == 0)
+        let folder = try ScratchFolder()
+        let catalog = try folder.write(
+            #"{"products":[],"entitlements":{"pro":{"title":"Pro"}}}"#, to: "catalog.json")
+        #expect(try deed.run("catalog", "apply", catalog).code == 0)
+        func limits(_ text: String) throws -> String? {
+            try deed.run("project", "set", "--support-limit", text, "--json")
+                .json["settings"]?["support_limits"]?.text
+        }
+        #expect(try limits("pro=P30D,*=P7D") == #"{"*":"P7D","pro":"P30D"}"#)
+        #expect(try limits("*=none") == #"{"pro":"P30D"}"#)
+        let unknown = try deed.run("project", "set", "--support-limit", "prO=P1D", "--json")
+        let error = try JSON.read(unknown.errors)["error"]
+        #expect(unknown.code == 1 && error?["code"] == "entitlement_unknown")
+        #expect(error?.text.contains(#"\"pro\""#) == true, "\(unknown.errors)")
+        let zero = try deed.run("project", "set", "--support-limit", "pro=P0D", "--json")
+        #expect(try zero.code == 2 && JSON.read(zero.errors)["error"]?["code"] == "usage")
+        let shown = try deed.run("project", "show").output
+        #expect(shown.contains("support limits   pro=P30D\n"), "\(shown)")
     }
 
     @Test("Permissions to add apps are given, listed and withdrawn; a set app is allowed")
@@ -155,6 +182,8 @@ final class SettingsCommandTests {
             ["project", "set", "--customers-per-account", "null"],
             ["project", "set", "--refund-reports", "off", "--refund-sample"],
             ["project", "set", "--refund-reports", "maybe"],
+            ["project", "set", "--support-limit", "pro=PT0S"],
+            ["project", "set", "--support-limit", "pro"],
             ["project", "set", "--cool-down", "1d"], ["project", "allow-app"],
             ["project", "allow-app", "a", "--any"], ["project", "disallow-app"],
             ["project", "disallow-app", "a", "b"],

@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 extension ProgramTests {
-    @Suite("Setting up", .serialized, .timeLimit(.minutes(5)))
+    @Suite("Setting up", .serialized, .timeLimit(.minutes(20)))
     struct Setup {
         /// A private database, keys, and what else most people want.
         @Test("Without questions it makes everything missing, and the second time nothing")
@@ -141,7 +141,7 @@ extension ProgramTests {
                 #expect(refused.errors.contains("Nothing was changed"))
                 #expect(!FileManager.default.fileExists(atPath: "\(installation.dataFolder)/keys"))
             }
-            // A login that may do nothing in it is told what to run.
+            // A login without rights in the database is told what to run.
             let poor = try installation.run(
                 "setup", "--yes", "--database-url", stranger.url(of: database), "--listen", address)
             #expect(poor.code == 1, "\(poor.errors)")
@@ -149,7 +149,7 @@ extension ProgramTests {
             #expect(poor.errors.contains("Nothing was changed"), "\(poor.errors)")
             #expect(
                 !FileManager.default.fileExists(atPath: "\(installation.dataFolder)/environment"))
-            // Once that is mended the same command does it.
+            // Once that is done, the same command succeeds.
             #expect(
                 try Installation(database).run("migrate", "--service-login", stranger.name).code
                     == 0)
@@ -164,13 +164,13 @@ extension ProgramTests {
 }
 
 extension Finished {
-    /// Whether each step was there, done or missing.
+    /// Whether each step existed, was done, or is missing.
     var states: [String] {
         get throws { (try json["steps"]?.array ?? []).compactMap { $0["state"]?.string } }
     }
 }
 
-/// What a shell did with a script.
+/// The result of a shell script.
 struct Shell {
     let code: Int32?
     let output: String
@@ -192,7 +192,7 @@ struct Shell {
 }
 
 extension Installation {
-    /// What setup does with these lines on its input.
+    /// What set-up does with these lines of input.
     func setup(answering lines: String, _ variables: [String] = []) throws -> Shell {
         let environment = variables.map { "export \($0)\n" }.joined()
         return try Shell(
@@ -201,7 +201,7 @@ extension Installation {
     }
 }
 
-/// What setup itself writes in a data folder, by name.
+/// Files that set-up itself writes in a data folder, by name.
 func contents(of folder: String) throws -> [String: String] {
     var found: [String: String] = [:]
     for name in ["environment", "keys/reader", "keys/backend", "keys/admin"] {

@@ -6,7 +6,7 @@ import Testing
 import Threading
 
 extension ProgramTests {
-    @Suite("Setting up in trouble", .serialized, .timeLimit(.minutes(5)))
+    @Suite("Setting up in trouble", .serialized, .timeLimit(.minutes(20)))
     struct SetupTrouble {
         @Test(
             "Killed at any moment, it continues where it ended, and no key is lost",
@@ -53,7 +53,7 @@ extension ProgramTests {
             let words = ["setup", "--yes", "--json", "--listen", address]
             #expect(try installation.run(words).code == 0)
             let service = try installation.serve()
-            // What serves on the address that is set is no reason to refuse.
+            // A service on the configured address is no reason to refuse.
             let port = try #require(address.split(separator: ":").last.flatMap { UInt16($0) })
             let (listener, _) = try boundSocket(to: port)
             defer { close(listener) }

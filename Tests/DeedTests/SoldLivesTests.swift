@@ -6,10 +6,11 @@ import TestSupport
 import Testing
 
 extension ProgramTests {
-    /// Deed and the practice store as processes, the store's notifications as Deed's only news.
-    @Suite("Lives in the practice store", .timeLimit(.minutes(10)))
+    /// Deed and the practice store as processes. The store's notifications are Deed's only news.
+    @Suite("Lives in the practice store", .timeLimit(.minutes(20)))
     struct SoldLives {
-        private static let lives = 60
+        private static let lives =
+            ProcessInfo.processInfo.environment["DEED_LIVES"].flatMap { Int($0) } ?? 60
         private static let days = 730
         private static let pause = 5
 
@@ -48,7 +49,7 @@ extension ProgramTests {
             try compareCoins(ground, &client)
         }
 
-        /// Every customer's entitlements; how many are held.
+        /// Compares every customer's entitlements. Returns how many are held.
         private func compare(
             _ books: JSON, _ client: inout APIClient, at service: String,
             _ complaints: inout [String]
@@ -70,8 +71,8 @@ extension ProgramTests {
                 let found = Set(members.filter { $0.value["active"]?.bool == true }.map(\.name))
                 held += found.count
                 let wanted = expected[name] ?? []
-                // What begins less than a day before a period's end may be its renewal: the notification of an
-                // upgrade does not say so (docs/decisions/subscriptions.md).
+                // If something begins less than a day before a period's end, it may be the renewal:
+                // the notification of an upgrade does not say so (docs/decisions/subscriptions.md).
                 let isLastDay = found.subtracting(wanted).allSatisfy { entitlement in
                     let until = answer["entitlements"]?[entitlement]?["until"]?.string
                     return until.flatMap { Instant(text: $0) }.map { $0 <= now.dayLater } ?? false
@@ -86,7 +87,7 @@ extension ProgramTests {
             return held
         }
 
-        /// What the store's books say that a customer may use.
+        /// What a customer may use according to the store's books.
         private func entitlements(of customer: JSON, _ now: Instant) -> Set<String> {
             let unlocked = [
                 "pro.month": ["pro"], "pro.year": ["pro"], "basic.month": ["basic"],
@@ -108,7 +109,8 @@ extension ProgramTests {
             return held
         }
 
-        /// A renewal is sold up to a day before it begins; until then the period before runs, also of another product.
+        /// A renewal is sold up to a day before it begins. Until it begins, the earlier period
+        /// runs, even for another product.
         private func running(_ purchase: JSON, _ sales: [JSON], _ now: Instant) -> String {
             func instant(_ sale: JSON, _ name: String) -> Instant? {
                 sale[name]?.string.flatMap { Instant(text: $0) }

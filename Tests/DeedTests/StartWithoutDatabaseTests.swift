@@ -4,7 +4,7 @@ import Testing
 import Threading
 
 extension ProgramTests {
-    @Suite("A start while the database is down", .serialized, .timeLimit(.minutes(3)))
+    @Suite("A start while the database is down", .serialized, .timeLimit(.minutes(20)))
     struct StartWithoutDatabase {
         private let pair: PostgresPair
         private let installation: Installation

@@ -7,7 +7,7 @@ import Testing
 import Threading
 
 extension ProgramTests {
-    @Suite("One screen", .timeLimit(.minutes(5)))
+    @Suite("One screen", .timeLimit(.minutes(20)))
     struct OneScreen {
         @Test("A server is asked where it really listens, behind TLS and apart")
         func doors() throws {
@@ -39,7 +39,7 @@ extension ProgramTests {
             let scratch = try ScratchFolder()
             let (certificate, key) = try scratch.makeCertificate("one")
             let other = try scratch.makeCertificate("other")
-            // A service that root starts runs as somebody else, who must be able to read them again.
+            // A service started by root runs as another user, who must be able to read them again.
             for file in [key, other.key] { chmod(file, 0o644) }
             let deed = try Installation(ScratchDatabase())
             let service = try deed.serve("--tls-certificate", certificate, "--tls-key", key)
@@ -84,6 +84,51 @@ extension ProgramTests {
             #expect(alarm?.contains("is silent since") == true, "\(text.output)")
         }
 
+        @Test("Each table and index has its size, and the whole its growth in a week and a month")
+        func storage() throws {
+            let database = try ScratchDatabase()
+            let deed = try Installation(database)
+            _ = try deed.makeKey()
+            func told() throws -> JSON { try deed.run("status", "--storage", "--json").json }
+            let first = try told()
+            let tables = try #require(first["tables"]?.array)
+            let count = "select count(*) from pg_tables where schemaname = 'deed'"
+            #expect(try Int64(tables.count) == database.number(count))
+            let events = try #require(tables.first { $0["table"] == "events" })
+            #expect(try #require(events["bytes"]?.integer) > 0)
+            let indexes = (events["indexes"]?.array ?? []).compactMap { $0["index"]?.string }
+            #expect(indexes.contains("events_pkey"))
+            let sizes = tables.map { table in
+                (table["indexes"]?.array ?? []).reduce(table["bytes"]?.integer ?? 0) {
+                    $0 + ($1["bytes"]?.integer ?? 0)
+                }
+            }
+            #expect(sizes == sizes.sorted(by: >))
+            #expect(first["bytes"]?.integer == sizes.reduce(0, +))
+            #expect(first["bytes_in_7_days"]?.isNull == true)
+            #expect(first["bytes_in_30_days"]?.isNull == true)
+            // It was measured eight and thirty-one days ago.
+            try database.run(
+                """
+                insert into deed.last_done
+                select 'storage', now, json_build_object('samples', json_build_array(
+                    json_build_object('at', now - 31 * 86400000::bigint, 'bytes', 100),
+                    json_build_object('at', now - 8 * 86400000::bigint, 'bytes', 1100)))::text
+                from (select (extract(epoch from clock_timestamp()) * 1000)::bigint as now) as clock;
+                analyze deed.events
+                """)
+            let later = try told()
+            let bytes = try #require(later["bytes"]?.integer)
+            #expect(later["bytes_in_7_days"]?.integer == bytes - 1100)
+            #expect(later["bytes_in_30_days"]?.integer == bytes - 100)
+            let counted = (later["tables"]?.array ?? []).first { $0["table"] == "events" }
+            let inLog = try database.number("select count(*) from deed.events")
+            #expect(counted?["rows"]?.integer == inLog)
+            let text = try deed.run("status", "--storage")
+            #expect(text.code == 0 && text.output.contains("more in 30 days"), "\(text.output)")
+            #expect(text.output.contains("  events_pkey"))
+        }
+
         @Test("It fits on a screen, and names what it knows")
         func screen() throws {
             let deed = try Installation(ScratchDatabase())
@@ -102,6 +147,35 @@ extension ProgramTests {
             #expect(json["reconciled"]?.array?.count == 13)
             #expect((json["storage"]?["bytes"]?.integer ?? 0) > 0)
             #expect(json["last_done"]?["backup"] == JSON.null)
+        }
+
+        @Test("A key that ends within 30 days is named until its successor is there")
+        func keys() throws {
+            let deed = try Installation(ScratchDatabase())
+            _ = try deed.makeKey()
+            let key = try deed.run(
+                "key", "create", "--role", "reader", "--name", "shop", "--expires", "P31D", "--json"
+            )
+            let early = try deed.run("status", "--listen", "127.0.0.1:1")
+            #expect(early.code == 0 && early.output.contains("none ends within 30 days"))
+            let id = try #require(try key.json["id"]?.string)
+            let brief = try deed.run(
+                "key", "create", "--role", "reader", "--name", "till", "--expires", "P29D", "--json"
+            )
+            let ending = try #require(try brief.json["id"]?.string)
+            let shown = try deed.run("status", "--listen", "127.0.0.1:1")
+            #expect(shown.code == 1)
+            let line = shown.output.split(separator: "\n").first { $0.contains(ending) }
+            #expect(line?.hasPrefix("!") == true && !shown.output.contains(id), "\(shown.output)")
+            #expect(
+                line?.hasSuffix("deed key rotate \(ending) --project default --expires P365D")
+                    == true)
+            let rotated = try deed.run(
+                "key", "rotate", ending, "--project", "default", "--expires", "P365D")
+            #expect(rotated.code == 0, "\(rotated.errors)")
+            #expect(try deed.run("status", "--listen", "127.0.0.1:1").code == 0)
+            let json = try deed.run("status", "--json", "--listen", "127.0.0.1:1").json
+            #expect(json["ending_keys"]?.array?.map { $0["rotated"] } == [true])
         }
 
         private func awaitStatus(

@@ -17,7 +17,7 @@ extension ProgramTests {
 
         init() throws {
             folder = try ScratchFolder()
-            // Root's commands make files for the owner of their folder, who serves.
+            // Root's commands create files for the owner of their folder, who serves.
             if getuid() == 0, let user = ServiceUser.usualOne {
                 chown(folder.path, user.id, user.group)
             }
@@ -36,7 +36,7 @@ extension ProgramTests {
                 ])
         }
 
-        /// A practice store, and an app that knows its key.
+        /// A practice store, and an app that knows the store's key.
         private func connect(_ more: String...) throws -> ServingProgram {
             let store = try ServingProgram(
                 Installation.practice,
@@ -74,7 +74,7 @@ extension ProgramTests {
             #expect(kept.code == 0)
             #expect(kept.errors.contains("who listens on that port first gets them"))
             #expect(try set("--store-url", "none").errors == "")
-            // Also without credentials: they may come later.
+            // Also without credentials, which may come later.
             let early = try set("--forget-credentials", "--store-url", "http://127.0.0.1:9090")
             #expect(early.code == 0)
             #expect(early.errors.contains("who listens on that port first gets them"))
@@ -175,7 +175,7 @@ extension ProgramTests {
             let name = try #require(keys.first { $0.hasPrefix("AuthKey_") })
             let pem = try String(contentsOfFile: "\(data)/keys/\(name)", encoding: .utf8)
             let heart = pem.split(separator: "\n")[1]
-            // A bearer token that is made of them is a secret as well: this is how each begins.
+            // A bearer token made from them is a secret as well. This is how each begins.
             let secrets = [
                 "practice-shared-secret", "another-planted-secret", "a-secret-over-http",
                 String(heart), "eyJhbGciOiJFUzI1NiIsImtpZ", "Bearer ey",
@@ -184,15 +184,15 @@ extension ProgramTests {
             let (service, key) = try serve()
             var client = try APIClient(key: key)
             seen += try judge(receipt, of: "u1", until: #""state":"believed""#, service, &client)
-            // Asked again with a wrong secret: what is refused may tell the most.
+            // Asked again with a wrong secret, since refusals may reveal the most.
             let wrong = try folder.write("another-planted-secret", to: "wrong")
             let set = try run(
                 "app", "set", "--bundle-id", "com.example.game", "--shared-secret-file", wrong)
             #expect(set.code == 0, "\(set.errors)")
             let other = try #require(try buy("season", store)["receipt"]?.string)
             seen += try judge(other, of: "u2", until: "store_secret_wrong", service, &client)
-            // Over HTTP too, and where they are refused: while the store's address is a port of
-            // this machine, and where a member is wrong.
+            // Also over HTTP, and when they are refused: because the store's address is a port of
+            // this machine, or because a member is wrong.
             let app = ["app", "set", "--bundle-id", "com.example.game"]
             for (address, id, code) in [
                 (store.url, name.dropFirst(8).dropLast(3), 409),
@@ -210,7 +210,7 @@ extension ProgramTests {
                 seen += put.text
             }
             #expect(try run(app + ["--store-url", store.url]).code == 0)
-            // A token was made and is not taken: the issuer is another one.
+            // A token was made but not accepted, because the issuer is a different one.
             let asked = try run("store", "statuses", "1", "--bundle-id", "com.example.game")
             #expect(asked.code == 1 && asked.errors.contains("rejects the key"))
             seen += asked.output + asked.errors
@@ -238,7 +238,7 @@ extension ProgramTests {
             }
         }
 
-        /// Queues a receipt, and gives what is told of it once that has come.
+        /// Queues a receipt, and returns its result once there is one.
         private func judge(
             _ receipt: String, of customer: String, until word: String, _ service: RunningService,
             _ client: inout APIClient
@@ -281,7 +281,7 @@ extension ProgramTests {
             #expect(submitted.status == 200, "\(submitted.text)")
             let step: JSON = ["do": "request_refund", "customer": "u1", "product": "coins.100"]
             #expect(try store.ask("POST", "/practice/steps", step).status == 200)
-            // Its job looks at once when it starts.
+            // Its job looks immediately after the start.
             let (other, _) = try serve()
             let events = "\(service.url)/v1/customers/u1/events?environment=sandbox"
             var seen = ""
@@ -302,7 +302,7 @@ extension ProgramTests {
             return (service, key)
         }
 
-        /// Everything that is in the database, as a backup has it.
+        /// Everything in the database, as in a backup.
         private func dump() throws -> String {
             let process = Process()
             process.executableURL = URL(fileURLWithPath: "/usr/bin/env")

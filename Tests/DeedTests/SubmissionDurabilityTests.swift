@@ -8,7 +8,7 @@ import Testing
 import Threading
 
 extension ProgramTests {
-    @Suite("Submitted evidence", .serialized, .timeLimit(.minutes(5)))
+    @Suite("Submitted evidence", .serialized, .timeLimit(.minutes(20)))
     struct SubmissionDurability {
         private static let rounds = 20
 
@@ -125,7 +125,6 @@ extension ProgramTests {
 }
 
 extension APIClient {
-    /// Every event of a customer in the sandbox.
     mutating func sandboxEvents(at customer: String) throws -> [JSON] {
         var events: [JSON] = []
         var after: Int64? = 0

@@ -3,7 +3,6 @@ import JSON
 import Minting
 import TestSupport
 
-/// A purchase that was answered.
 struct AnsweredPurchase: Sendable {
     let customer: String
     let transaction: String
@@ -18,7 +17,7 @@ private let store = MintedStore(environment: "Sandbox")
 extension Writers<AnsweredPurchase> {
     private static var customers: Int { 40 }
 
-    /// Clients that submit one purchase after the other. Two of three are told by the store, too,
+    /// Clients that submit one purchase after the other. The store reports two of three as well,
     /// before or after.
     convenience init(_ service: String, key: String) throws {
         try self.init(24, at: service, key: key) { writers, client, index, number in

@@ -60,7 +60,7 @@ final class SubmitCommandTests {
         let unrecognized = try submit(strange, "--customer", "u1")
         #expect(
             unrecognized.code == 1 && unrecognized.errors.contains("is a web page, not evidence"))
-        // Without the roots nothing vouches for what was minted.
+        // Without the roots, nothing vouches for the minted evidence.
         let untrusted = try deed.run("submit", signed, "--customer", "u1")
         #expect(untrusted.code == 1 && untrusted.output.contains("refused"))
     }
@@ -71,12 +71,12 @@ final class SubmitCommandTests {
         #expect(try deed.run("submit", "file").code == 2)
         #expect(try deed.run("submit", "/no/such/file", "--customer", "u1").code == 3)
         let help = try deed.run("submit", "--help")
-        #expect(help.code == 0 && help.output.contains("usage: deed submit FILE... [--flags]"))
+        #expect(help.code == 0 && help.output.contains("usage: deed submit [FILE]... [--flags]"))
     }
 }
 
 extension Installation {
-    /// The project `default` with the app of minted evidence and something to sell.
+    /// The project `default` with the minted evidence's app and something to sell.
     func sell(in folder: EvidenceFolder) throws {
         let catalog = """
             {"products":[

@@ -5,8 +5,9 @@ import TestSupport
 import Testing
 
 extension ProgramTests {
-    /// `docs/support.md` as somebody pastes it: its commands one after the other, on a clock that stands.
-    @Suite("The page for support", .timeLimit(.minutes(2)))
+    /// `docs/support.md` as someone pastes it: its commands in order, under a clock that stands
+    /// still.
+    @Suite("The page for support", .timeLimit(.minutes(20)))
     struct SupportPage {
         private struct Step {
             let command: String
@@ -49,8 +50,8 @@ extension ProgramTests {
             }
         }
 
-        /// Compares a line with what the page shows. A grant's id there stands for the one that the line has where it
-        /// is named first, and `…` for anything.
+        /// Compares a line with the page. A grant's id on the page stands for the one where the
+        /// line first names it, and `…` for anything.
         private func expect(
             _ line: String, as shown: String, _ names: inout [String: String]
         ) {
@@ -69,7 +70,7 @@ extension ProgramTests {
             #expect(isSame, "\(line)\n\(expected)")
         }
 
-        /// The words of a line as a shell splits it.
+        /// The words of a line as a shell splits them.
         private func words(_ line: String) -> [String] {
             line.matches(of: /"([^"]*)"|(\S+)/).map { String($0.1 ?? $0.2 ?? "") }
         }

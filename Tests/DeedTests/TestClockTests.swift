@@ -7,7 +7,7 @@ import Testing
 import Threading
 
 extension ProgramTests {
-    @Suite("A test clock", .timeLimit(.minutes(3)))
+    @Suite("A test clock", .timeLimit(.minutes(20)))
     struct TestClocks {
         private let database: ScratchDatabase
         private let deed: Installation
@@ -172,7 +172,8 @@ extension ProgramTests {
             #expect(
                 try client.get("\(unflagged.url)/healthz").header("Deed-Test-Clock") == nil)
 
-            // Who serves by the machine's clock stops when another instance gives the database one.
+            // An instance on the machine's clock stops when another gives the database a test
+            // clock.
             let service = try deed.serve("--test-clock")
             #expect(unflagged.process.wait(milliseconds: 20_000) == 1)
             #expect(unflagged.log.contains("follows a test clock"))
@@ -192,7 +193,7 @@ extension ProgramTests {
             #expect(named.output.contains("2030-01-02T00:00:00.000Z"))
             let byVariable = try deed.run(grant, variables: ["DEED_TEST_CLOCK": "1"])
             #expect(byVariable.code == 0)
-            // Who only reads goes by it unasked.
+            // Commands that only read follow the test clock automatically.
             let shown = try deed.run("customer", "show", "u1", "--json")
             #expect(try shown.json["at"]?.string == "2030-01-01T00:00:00.000Z")
             #expect(
@@ -271,7 +272,7 @@ extension ProgramTests {
             #expect(ready.status == 200)
             let now = try #require(ready.header("Deed-Test-Clock"))
             #expect(try client.read("\(service.url)/v1/test/clock")["now"]?.string == now)
-            // The document is about the API's address and not about this one.
+            // The document describes the API's address, not this one.
             var http = try HTTPClient()
             let clock = OutboundRequest("GET", "http://127.0.0.1:\(port)/v1/test/clock")
             #expect(try http.send(clock).status == 404)

@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 extension ProgramTests {
-    @Suite("Showing a customer in a terminal", .timeLimit(.minutes(2)))
+    @Suite("Showing a customer in a terminal", .timeLimit(.minutes(20)))
     struct Telling {
         private let installation: Installation
 
@@ -76,7 +76,7 @@ extension ProgramTests {
                 #expect(lines[0].contains("10:00Z"), "\(shown.output)")
                 #expect(lines[0].hasSuffix("10:33Z"), "\(shown.output)")
                 let pro = try #require(lines.first { $0.hasPrefix("pro ") })
-                // Half an hour with a pause of a third: neither one block, nor one column.
+                // Half an hour with a pause of a third: neither a single block nor a single column.
                 let runs = pro.dropFirst(4).split { $0 != "█" }.map(\.count)
                 #expect(runs.reduce(0, +) > width / 4, "\(shown.output)")
                 #expect((2...3).contains(runs.count), "\(shown.output)")
@@ -96,7 +96,7 @@ extension ProgramTests {
             let shown = try installation.run(
                 "customer", "timeline", "u2", "--at", "2026-02-01T00:00:00Z", "--width", "50")
             let lines = shown.output.split(separator: "\n").map(String.init)
-            // The labels take a third of the width, 16 columns; each bar begins behind them.
+            // The labels take a third of the width, 16 columns. Each bar begins after them.
             #expect(lines.allSatisfy { $0.count + $0.count(where: "会员资格🎮".contains) <= 50 })
             for (label, rest) in [
                 ("会员资格", 8), ("x\u{301}tx\u{301}", 13), ("🎮 pass", 9), ("सदस्यता", 10),

@@ -4,12 +4,11 @@ import TestSupport
 
 /// Calls and commands with their answers, as one readable text.
 ///
-/// A line that begins with `>` is part of a call: first who makes it, the method and the target, then
-/// headers, then the body. `$` is a command, `@` a file that commands find, and `~` what somebody does to the
-/// database without Deed. `&` names something of the
-/// answer that follows, so that later calls can use it: each `{name}` in them stands for it, and it is
-/// written like that in every answer. The answers themselves have `<` in front of each line, the commands'
-/// words `|`, `!` on standard error, and `=` the exit code.
+/// A line that begins with `>` is part of a call: first who makes it, the method and the target,
+/// then headers, then the body. `$` is a command, `@` a file for commands, and `~` a change to the
+/// database without Deed. `&` names something in the following answer for later calls: each
+/// `{name}` in them stands for it, and it is written like that in every answer. Lines of answers
+/// begin with `<`, a command's output with `|`, its errors with `!`, and its exit code with `=`.
 struct Transcript {
     struct Step {
         enum Deed {
@@ -21,14 +20,14 @@ struct Transcript {
         }
         let line: Int
         let deed: Deed
-        /// What is named of the answer, and where it stands.
+        /// Names for parts of the answer, with their places.
         var captures: [(name: String, place: String)] = []
     }
     struct Unreadable: Error, CustomStringConvertible {
         let description: String
     }
 
-    /// The lines that are no answers, with what is to be done after some of them.
+    /// The lines that are not answers, with the step to perform after some of them.
     private(set) var parts: [(text: String, step: Step?)] = []
 
     init(_ text: String) throws {
@@ -77,10 +76,10 @@ struct Transcript {
     var steps: [Step] { parts.compactMap(\.step) }
 }
 
-/// What `{name}` stands for, and how it is hidden where it comes by chance.
+/// What `{name}` stands for, and how random values are hidden.
 struct Names {
     private var values: [(name: String, value: String, isHidden: Bool)] = []
-    /// Tags of answers that hold something random.
+    /// Tags of answers with random content.
     private var tags: Set<String> = []
 
     mutating func set(_ name: String, _ value: String, isHidden: Bool = true) {
@@ -107,28 +106,33 @@ struct Names {
         return text
     }
 
-    /// What chance chose.
+    /// Random values.
     private static let chance = [
         ("command:[0-9a-z]+", "command:{chance}"), ("[0-9a-f]{64}(/[0-9a-z]+)?", "{digest}"),
-        ("\\b(g|i|k|o|wh|rp)_[0-9a-z]{15,}", "$1_{chance}"),
+        ("\\b(g|i|k|o|wh|rp|pe)_[0-9a-z]{15,}", "$1_{chance}"),
+        ("/console/link/[0-9a-z]{40}", "/console/link/{chance}"),
+        // Links end by the machine's clock.
+        ("good once, until [^ ,]+", "good once, until {soon}"),
         ("\\b(whsec|whpk)_[A-Za-z0-9+/=]{44}", "$1_{chance}"),
-        // How far a webhook has come, and how long its receiver took.
+        // A webhook's lag, and how long its receiver took.
         (#""lag":[0-9]+"#, #""lag":{soon}"#), ("   lag [0-9]+ ", "   lag {soon} "),
         (#""message":"test-[0-9a-v]+""#, #""message":"test-{chance}""#),
         (#""milliseconds":[0-9]+"#, #""milliseconds":{soon}"#),
-        ("deed_(reader|backend|admin)_[0-9a-z]{30,}", "deed_$1_{chance}"),
-        // A cursor of the feed knows the chains at its place, and these depend on chance.
+        ("deed_(reader|support|backend|admin)_[0-9a-z]{30,}", "deed_$1_{chance}"),
+        // A use is written some seconds later.
+        (#""last_used_at":(null|"[^"]+")"#, #""last_used_at":{soon}"#),
+        // A feed's cursor knows the chains at its place, which depend on chance.
         (#"\bB[A-Za-z0-9_-]{80,}"#, "{place}"),
         // A worker may have tried meanwhile.
         (#"("tries":)[0-9]+"#, "$1{tries}"),
         (#"("next_try_at":)"[^"]+""#, #"$1"{soon}""#), (#"cli:[^" ]+"#, "cli:{login}"),
-        // The rest of the screen names this machine, and what happened when.
+        // The rest of the screen names this machine, and when things happened.
         (#"("server":"ready"),"server_address".*"#, "$1,{screen}}"),
         // As many as there are.
         (#""(migration|needed)":[0-9]+"#, #""$1":{newest}"#),
     ]
 
-    /// An answer's tag, unless it comes from what was hidden in the body.
+    /// An answer's tag, unless it depends on something that was hidden in the body.
     mutating func shown(tag: String, of body: String?) -> String {
         if let body, hidden(body) != body { tags.insert(tag) }
         return tags.contains(tag) ? "{tag}" : tag

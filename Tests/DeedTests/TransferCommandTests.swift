@@ -1,45 +1,33 @@
-import Core
 import JSON
-import Ledger
 import TestSupport
 import Testing
 
 @Suite("Moving purchases on the command line")
 final class TransferCommandTests {
-    private let database: ScratchDatabase
-    private let deed: Installation
+    private let owned: OwnedPurchase
+    private var deed: Installation { owned.deed }
 
     init() throws {
-        database = try ScratchDatabase()
-        deed = try Installation(database)
-        _ = try deed.run("project", "create", "default")
-        let ledger = database.ledger()
-        defer { ledger.close() }
-        let fact = try TransactionFact.bought(
-            "level2", .nonConsumable, transaction: "1", at: Instant(milliseconds: 0))
-        _ = try ledger.append(.record([fact], for: .test("anna"), key: "buy"))
+        owned = try OwnedPurchase(of: "anna")
     }
 
     private func transfer(_ arguments: String...) throws -> Finished {
         try deed.run(["transfer", "--purchase", "apple:1", "--reason", "r"] + arguments)
     }
 
-    private func types(of customer: String) throws -> [String] {
-        let events = try deed.run("customer", "events", customer, "--json").json["events"]?.array
-        return events?.compactMap { $0["type"]?.string } ?? []
-    }
-
     @Test("A purchase is moved, and moved back")
     func moved() throws {
         let there = try transfer("--customer", "anna", "--to", "ben")
         #expect(there.output == "apple:1 moved from anna to ben.\n")
-        #expect(try types(of: "ben") == ["purchase.attached"])
+        #expect(try owned.types(of: "ben") == ["purchase.attached"])
         let back = try transfer("--customer", "ben", "--undo", "--ticket", "T-1", "--json")
         #expect(try back.json["to"]?.string == "anna")
         #expect(try back.json["ticket"]?.string == "T-1")
-        #expect(try types(of: "ben") == ["purchase.attached", "purchase.detached"])
+        #expect(try owned.types(of: "ben") == ["purchase.attached", "purchase.detached"])
         #expect(
-            try types(of: "anna") == ["purchase.made", "purchase.detached", "purchase.attached"])
+            try owned.types(of: "anna") == [
+                "purchase.made", "purchase.detached", "purchase.attached",
+            ])
     }
 
     @Test("An impossible move is refused with 1, and wrong usage ends with 2")
@@ -61,7 +49,7 @@ final class TransferCommandTests {
             try deed.run(
                 "transfer", "--customer", "anna", "--purchase", "1", "--to", "ben", "--reason", "r"
             ).code == 2)
-        #expect(try types(of: "anna") == ["purchase.made"])
+        #expect(try owned.types(of: "anna") == ["purchase.made"])
     }
 
     @Test("The command explains itself")

@@ -8,10 +8,10 @@ import Testing
 import Threading
 
 extension ProgramTests {
-    @Suite("Two servers that both accept writes", .serialized, .timeLimit(.minutes(3)))
+    @Suite("Two servers that both accept writes", .serialized, .timeLimit(.minutes(20)))
     struct TwoPrimaries {
         private static let grants = "select count(*) from deed.events where type = 'grant.given'"
-        /// Those that are kept: what Deed gave up while it connected is none, and tells it nothing.
+        /// Sessions that are kept. One that Deed gave up while connecting does not count.
         private static let sessions = """
             select count(*) from pg_stat_activity
             where application_name = 'deed' and pid <> pg_backend_pid() and query <> ''
@@ -28,7 +28,7 @@ extension ProgramTests {
             pair = try PostgresPair()
             installation = try Installation(url: pair.url)
             (service, key) = try installation.begin()
-            // Every connection for writes and for reads has been used.
+            // Every connection for writes and reads has been used.
             try giveAll("before")
             let written = try grants(at: .primary)
             #expect(try eventually(within: 20_000) { try grants(at: .standby) == written })
@@ -72,7 +72,7 @@ extension ProgramTests {
             while monotonicMilliseconds() - thawed < 5000 {
                 for (read, proof) in Self.certain {
                     let answer = try client.send("GET", "\(service.url)/v1/customers/u1\(read)")
-                    // Refused until it is clear, or right.
+                    // Refused until it is clear, or answered correctly.
                     if answer.status == 503 { continue }
                     #expect(answer.status == 200 && answer.text.contains(proof), "\(answer.text)")
                 }
@@ -82,7 +82,7 @@ extension ProgramTests {
             #expect(try grants(at: .primary) == Int64(customers.count))
         }
 
-        /// What is read from the database, and what of it shows what was written elsewhere.
+        /// Reads from the database, and the parts that show what was written elsewhere.
         private static let certain = [
             ("/entitlements?consistency=strong", #""elsewhere":{"active":true"#),
             (
@@ -129,14 +129,14 @@ extension ProgramTests {
             pause(milliseconds: 300)
             try expectOneHistory()
 
-            // Addresses that the environment names are all asked, too.
+            // All addresses from the environment are asked as well.
             let found = try Installation(url: "postgresql:///deed?user=deed").run(
                 "customer", "show", "--customer", "u1", "--json",
                 variables: ["PGHOST": pair.folders])
             #expect(try found.json["entitlements"]?["after"]?["active"] == true)
         }
 
-        /// What is written from now on is on the new primary alone, and every read is of that.
+        /// Whatever is written now exists only on the new primary, and every read comes from there.
         private func expectOneHistory() throws {
             let old = try grants(at: .primary)
             try giveAll("after")

@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 extension ProgramTests {
-    @Suite("Two services on one database", .timeLimit(.minutes(3)))
+    @Suite("Two services on one database", .timeLimit(.minutes(20)))
     struct TwoServices {
         private static let threads = 8
         private static let commands = 10_000
@@ -52,10 +52,10 @@ extension ProgramTests {
     }
 }
 
-/// Sends commands at random to both services, and knows what must come of them: customers are
-/// shared with the other clients, entitlements are this one's own.
+/// Sends random commands to both services, and knows the expected results. It shares customers with
+/// other clients, but no entitlements.
 private final class MixedClient: Sendable {
-    /// By customer and grant: whether it is still live.
+    /// By customer and grant: whether the grant is still live.
     typealias Model = [String: [String: Bool]]
 
     private struct Sent {
@@ -69,7 +69,7 @@ private final class MixedClient: Sendable {
         var model: Model = [:]
         var entitlementOf: [String: String] = [:]
         var sent: [Sent] = []
-        /// Where the newest write of each customer stands.
+        /// The position of each customer's newest write.
         var positions: [String: String] = [:]
         var findings: [String] = []
     }
@@ -136,7 +136,7 @@ private final class MixedClient: Sendable {
     private func revoke(
         _ state: inout State, _ client: inout APIClient, _ service: String, _ customer: String
     ) throws {
-        // In a fixed order, so that the seed decides alone.
+        // In a fixed order, so only the seed decides.
         let grants = (state.model[customer] ?? [:]).keys.sorted()
         guard let grant = grants.randomElement(using: &state.random) else { return }
         let answer = try client.send(
@@ -158,7 +158,7 @@ private final class MixedClient: Sendable {
         }
     }
 
-    /// Every write of this client is seen through either service by a reader who names its position.
+    /// A reader who names the position sees every write of this client through either service.
     private func readBack(
         _ state: inout State, _ client: inout APIClient, _ service: String, _ customer: String
     ) throws {

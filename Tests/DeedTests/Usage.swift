@@ -1,14 +1,13 @@
 import Testing
 
 extension Installation {
-    /// Expects that a command is told to be wrong as it is written.
     func expectUsage(of arguments: [String]) throws {
         let finished = try run(arguments)
         #expect(finished.code == 2)
         #expect(finished.errors.hasPrefix("error: "))
     }
 
-    /// Expects that a command explains itself with its usage and an example.
+    /// Expects a command's help with its usage and an example.
     func expectHelp(of command: String) throws {
         let finished = try run(command.split(separator: " ").map(String.init) + ["--help"])
         #expect(finished.code == 0)

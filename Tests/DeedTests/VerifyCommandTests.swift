@@ -8,7 +8,7 @@ import Testing
 
 @testable import deed
 
-/// A folder that is gone when the test is over.
+/// A folder that is removed when the test ends.
 final class EvidenceFolder: Sendable {
     let path: String
 
@@ -43,7 +43,7 @@ struct VerifyCommandTests {
         folder = try EvidenceFolder()
     }
 
-    /// The exit code of the command as the shell would see it.
+    /// The command's exit code as a shell would see it.
     func run(_ arguments: String...) -> Int32 { CommandLineTool.run(["verify"] + arguments) }
 
     func report(_ arguments: String...) throws -> VerifyReport {

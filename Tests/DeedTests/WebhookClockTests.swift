@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 extension ProgramTests {
-    @Suite("Webhooks beside a test clock", .serialized, .timeLimit(.minutes(10)))
+    @Suite("Webhooks beside a test clock", .serialized, .timeLimit(.minutes(20)))
     struct WebhookClocks {
         @Test("A dead receiver does not hold caught_up back, and attempts are the machine's")
         func dead() throws {
@@ -44,7 +44,8 @@ extension ProgramTests {
                 #expect(attempt["at"]?.string?.hasPrefix("20") == true)
                 #expect((attempt["at"]?.string ?? "") < "2040")
             }
-            // What waits arrives once the receiver is well, although Deed's clock is far ahead.
+            // Waiting messages arrive once the receiver is well, although Deed's clock is far
+            // ahead.
             try receivers.heal()
             let id = made["dead"] ?? ""
             #expect(try installation.run("webhook", "resume", id, "--test-clock").code == 0)

@@ -11,7 +11,11 @@ extension ProgramTests {
     struct WebhookKills {
         private static let kills = 20
         private static let customers = 500
-        private static let names = ["one", "two", "three", "sick"]
+        /// Each receiver, with what ails it.
+        private static let receivers = [
+            ("one", "none"), ("two", "none"), ("mortal", "dies"), ("sleeper", "sleeps"),
+            ("sick", "turns"),
+        ]
         /// 100,000 as in `DEED_WEBHOOK_EVENTS=100000 scripts/test --filter WebhookKills`.
         private static let events =
             ProcessInfo.processInfo.environment["DEED_WEBHOOK_EVENTS"].flatMap { Int($0) } ?? 5000
@@ -26,9 +30,9 @@ extension ProgramTests {
             let installation = try Installation()
             var random = seededGenerator("kills of webhooks")
             let key = try installation.makeKey()
-            let receivers = try WebhookReceivers(
-                WebhookKills.names.map { ($0, $0 == "sick" ? "turns" : "none") })
-            for name in WebhookKills.names {
+            let receivers = try WebhookReceivers(WebhookKills.receivers.map { ($0.0, $0.1) })
+            let names = WebhookKills.receivers.map { $0.0 }
+            for name in names {
                 _ = try installation.makeWebhook(
                     receivers, name, "--types", "grant.given,entitlement.*", "--concurrency", "16")
             }
@@ -56,22 +60,23 @@ extension ProgramTests {
             }
             let patience = max(1_800_000, Int64(WebhookKills.events) * 36)
             #expect(eventually(within: patience) { writers.count >= WebhookKills.events })
+            try expectTroubles(installation)
             let answered = writers.stop()
             #expect(writers.unexpected == [])
             try receivers.heal()
             let expected = try messages(of: Set(answered), at: service, key)
-            // What was given up while the receiver was sick is sent again.
+            // Messages given up while the receiver was sick are sent again.
             let list =
                 try installation.run("webhook", "list", "--json").json["webhooks"]?.array ?? []
-            #expect(list.count == WebhookKills.names.count)
+            #expect(list.count == names.count)
             for webhook in list {
                 let id = webhook["id"]?.string ?? ""
                 #expect(try installation.run("webhook", "resume", id).code == 0)
             }
-            for name in WebhookKills.names {
+            for name in names {
                 #expect(
                     eventually(within: max(240_000, Int64(WebhookKills.events) * 12)) {
-                        // To read them all takes long, and slows down what is waited for.
+                        // Reading all of them takes long and slows down the deliveries.
                         pause(milliseconds: Int64(expected.count / 20))
                         return Set(
                             (try? receivers.calls(name))?.compactMap { $0["id"]?.string } ?? []
@@ -87,7 +92,23 @@ extension ProgramTests {
             )
         }
 
-        /// The ids of all messages, each with its place among its customer's.
+        /// Expects attempts that nothing listened to, and others that were not answered in time.
+        private func expectTroubles(_ installation: Installation) throws {
+            for trouble in ["the server cannot be reached", "no whole answer came within 15000 ms"]
+            {
+                let rows = "from deed.webhook_attempts where error like '\(trouble)%'"
+                // No request lasts long enough while the service is killed every few seconds.
+                let isThere = eventually(within: 120_000) {
+                    pause(milliseconds: 500)
+                    let count = try? queriedNumber(
+                        "select count(*) \(rows)", at: installation.databaseURL)
+                    return count ?? 0 > 0
+                }
+                #expect(isThere, "no attempt ended with: \(trouble)")
+            }
+        }
+
+        /// The ids of all messages, each with its index among its customer's.
         private func messages(
             of customers: Set<String>, at service: RunningService, _ key: String
         ) throws -> [String: Int] {
@@ -115,7 +136,7 @@ extension ProgramTests {
             return found
         }
 
-        /// Expects nothing but what is expected, and each customer's messages in their order when they come first.
+        /// Expects only expected messages, with each customer's in order at their first arrival.
         private func verify(
             _ name: String, _ receivers: WebhookReceivers, _ expected: [String: Int]
         ) throws {

@@ -7,7 +7,7 @@ import Testing
 import Threading
 
 extension ProgramTests {
-    @Suite("Webhooks and their receivers", .serialized, .timeLimit(.minutes(15)))
+    @Suite("Webhooks and their receivers", .serialized, .timeLimit(.minutes(20)))
     struct Webhooks {
         private func give(
             _ customers: [String], _ entitlement: String = "pro", at service: RunningService,
@@ -33,7 +33,7 @@ extension ProgramTests {
             return (answer.status, (try? JSON.read(answer.text)) ?? .null)
         }
 
-        /// An interpreter with the libraries, made for the test.
+        /// A Python interpreter with the libraries, set up for the test.
         private func python(in folder: borrowing ScratchFolder) throws -> String {
             let environment = folder.file("python")
             for words in [
@@ -78,7 +78,7 @@ extension ProgramTests {
             #expect(rotated.status == 200)
             let fresh = try #require(rotated.json["secret"]?.string)
             #expect(fresh != made["deed"]?["secret"]?.string)
-            // The old key is still what the receiver knows.
+            // The receiver still knows the old key.
             try give(["u4"], at: service, key)
             #expect(eventually(within: 60_000) { (try? receivers.calls("deed").count) == 8 })
             try receivers.setKeys("deed", fresh, rotated.json["public_key"]?.string ?? "")
@@ -107,7 +107,7 @@ extension ProgramTests {
             return (service, key, installation)
         }
 
-        /// Everything that the log and the tables beside it hold, as text.
+        /// Everything in the log and its tables, as text.
         private func dump(_ installation: Installation) throws -> String {
             var texts: [String] = []
             for table in ["events", "webhook_secrets", "webhook_places", "webhook_attempts"] {
@@ -176,7 +176,7 @@ extension ProgramTests {
             let unknown = try call(
                 "POST", "/\(id)/replay", #"{"event":"1-1-00000000"}"#, at: service, key)
             #expect(unknown.status == 404)
-            // What was removed gets nothing more.
+            // A removed webhook gets nothing more.
             #expect(try call("DELETE", "/\(id)", at: service, key).status == 200)
             try give(["u4"], at: service, key)
             pause(milliseconds: 1000)
@@ -201,7 +201,8 @@ extension ProgramTests {
                 #expect(refused.json["member"]?.string == "url")
                 #expect(refused.json["detail"]?.string?.contains("--webhook-allow") == true)
             }
-            // By a command that allows more than the service, or under a name that hides where it leads.
+            // By a command that allows more than the service does, or under a name that hides where
+            // it leads.
             var made = ["127.0.0.1", "[::ffff:127.0.0.1]"].map { host in
                 try? installation.run(
                     "webhook", "create", "--url", "https://\(host):\(port)/", "--json",

@@ -13,7 +13,7 @@ final class WebhookReceivers {
     private(set) var ports: [String: Int] = [:]
     private var text = ""
 
-    /// With an interpreter that has the public libraries, each call is checked with these.
+    /// With an interpreter that has the public libraries, these check each call.
     init(_ receivers: [(name: String, faults: String)], python: String? = nil) throws {
         folder = try ScratchFolder()
         let script = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
@@ -38,7 +38,7 @@ final class WebhookReceivers {
 
     func url(_ name: String) -> String { "http://127.0.0.1:\(ports[name] ?? 0)/hook" }
 
-    /// From now on the sick ones are well.
+    /// Makes the sick receivers well.
     func heal() throws { _ = try ask("well") }
 
     func setKeys(_ name: String, _ secret: String, _ publicKey: String) throws {
@@ -65,12 +65,12 @@ final class WebhookReceivers {
         return all ? calls : calls.filter { $0["end"]?.string == "ok" }
     }
 
-    /// What was wrong with calls, by the libraries.
+    /// What the libraries found wrong with calls.
     var wrong: String { (try? String(contentsOfFile: folder.file("wrong"), encoding: .utf8)) ?? "" }
 }
 
 extension Installation {
-    /// Makes a webhook for one of the receivers; gives its answer.
+    /// Makes a webhook for one of the receivers. Returns the answer.
     func makeWebhook(
         _ receivers: WebhookReceivers, _ name: String, _ options: String...
     ) throws -> JSON {

@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 extension ProgramTests {
-    @Suite("Webhooks in trouble", .serialized, .timeLimit(.minutes(10)))
+    @Suite("Webhooks in trouble", .serialized, .timeLimit(.minutes(20)))
     struct WebhookTrouble {
         private let installation: Installation
 

@@ -7,7 +7,7 @@ import Testing
 @testable import deed
 
 extension ProgramTests {
-    /// What commands say of themselves holds.
+    /// What commands say about themselves is true.
     @Suite("What commands say")
     struct Wording {
         private let installation: Installation
@@ -20,7 +20,7 @@ extension ProgramTests {
         func remembered() throws {
             #expect(try installation.run("project", "create", "default").code == 0)
             func rehearse(_ more: String...) throws -> Finished {
-                try installation.run(["accept-log", "--dry-run", "--reason", "r"] + more)
+                try installation.run(["accept-log", "--dry-run"] + more)
             }
             let unknown = try rehearse("--json").json
             #expect(unknown["remembered"] == false && unknown["lacking"]?.isNull == true)

@@ -1,9 +1,9 @@
 import TestSupport
 import Threading
 
-/// Clients that make one write after the other, each again until it is answered.
+/// Clients that make one write after the other, each repeated until it is answered.
 final class Writers<Answered: Sendable>: Sendable {
-    /// Makes the client's write of that number; gives what was answered.
+    /// Makes the client's write with that number. Returns the answer.
     typealias Write =
         @Sendable (
             _ writers: Writers, _ client: inout APIClient, _ index: Int, _ number: Int
@@ -40,7 +40,7 @@ final class Writers<Answered: Sendable>: Sendable {
         }
     }
 
-    /// From now on the service answers there.
+    /// Sends further writes to this address.
     func moveTo(_ service: String) { state.change { $0.service = service } }
 
     var count: Int { state.change(wake: .none) { $0.answered.count } }
@@ -50,7 +50,7 @@ final class Writers<Answered: Sendable>: Sendable {
 
     func complain(_ text: String) { state.change { $0.unexpected.append(text) } }
 
-    /// What was answered when every client has its last answer.
+    /// Stops. Returns the answers once every client has its last one.
     func stop() -> [Answered] {
         state.change { $0.isStopping = true }
         let isDone: Void? = state.wait(milliseconds: 60_000) { $0.running == 0 ? () : nil }
@@ -62,7 +62,7 @@ final class Writers<Answered: Sendable>: Sendable {
 
     private var isStopping: Bool { state.change(wake: .none) { $0.isStopping } }
 
-    /// The answer with that status, once there is one; any other is complained of.
+    /// The answer with that status, once there is one. Complains about any other.
     func send(
         _ client: inout APIClient, _ path: String, _ body: String, _ idempotencyKey: String?,
         expecting status: Int

@@ -6,8 +6,8 @@ import TestSupport
 import Testing
 
 extension ProgramTests {
-    /// Developers who share a Deed and buy with what Xcode signs on their machines.
-    @Suite("Purchases in Xcode", .timeLimit(.minutes(2)))
+    /// Developers who share a Deed and make purchases that Xcode signs on their machines.
+    @Suite("Purchases in Xcode", .timeLimit(.minutes(20)))
     final class XcodePurchases {
         private let folder: ScratchFolder
         private let database: ScratchDatabase
@@ -138,7 +138,7 @@ extension ProgramTests {
                 #expect(item?["detail"]?.string?.contains(member) == true, "\(item ?? .null)")
                 try database.readEveryView()
             }
-            // What Deed does not read may hold anything.
+            // Members that Deed does not read may hold anything.
             let other = machines[0].buy(
                 "level2", as: members.count, at: 1_682_935_199_500, ["storefront": "a\u{0}"])
             let item = try submit(other, of: "dev-a")["items"]?.array?.first
@@ -167,7 +167,7 @@ extension ProgramTests {
     }
 }
 
-/// A developer's machine with a certificate of its own.
+/// A developer's machine with its own certificate.
 private struct Machine {
     private let signer: MintedCertificate
 
@@ -186,7 +186,7 @@ private struct Machine {
         return "-----BEGIN CERTIFICATE-----\n\(text)\n-----END CERTIFICATE-----\n"
     }
 
-    /// What Xcode hands to the app.
+    /// What Xcode gives to the app.
     func buy(
         _ product: String, as number: Int, at milliseconds: Int64, _ other: [String: JSON] = [:]
     ) -> String {

@@ -3,10 +3,25 @@
     webhook_receivers.py FOLDER [library]
 
 For each line NAME FAULTS SECRET on standard input, a receiver starts, and `NAME PORT` is printed. What it accepts goes to
-FOLDER/NAME, an id and a body a line; what is wrong goes to FOLDER/wrong. FAULTS is a word: `none`, or `turns` for a receiver
-that is sick by turns, until `well` comes as a line of its own.
+FOLDER/NAME, an id and a body a line; what is wrong goes to FOLDER/wrong. FAULTS say what ails it until `well` comes as a line
+of its own:
+
+    none                nothing
+    always              500
+    turns               sick by turns
+    dies                by turns nothing listens at its port
+    sleeps              one call in fifty is answered only after 20 s
+    slow                each call takes 0.4 s
+    customer NAME       500 for this customer alone
+    answers STATUS      this status, with 70 KiB of answer if `long` follows
+    once STATUS DATE    the first call alone, with this Retry-After; `+5` is the date in 5 s
+    moved NAME          307 to the address of a receiver that started before
+    echo                the answer repeats all headers
 """
 import base64
+import email.utils
+import hashlib
+import hmac
 import json
 import os
 import random
@@ -78,13 +93,7 @@ class Receiver(BaseHTTPRequestHandler):
                 verify(server.secret, server.public, self.headers, body)
             except Exception as error:
                 wrong(f"{server.name}: {type(error).__name__} {error} {dict(self.headers)}")
-        fault = "none"
-        if server.faults == "always" and not WELL.is_set():
-            fault = "500"
-        if server.faults == "turns" and not WELL.is_set():
-            fault = TURNS[int(time.time() / 1.5) % len(TURNS)]
-            if random.random() < 0.3:
-                fault = "none"
+        fault = "none" if WELL.is_set() else server.fault(body)
         if fault in ("dead", "reset"):
             if fault == "reset":
                 server.note(self.headers, body, "lost")
@@ -92,22 +101,46 @@ class Receiver(BaseHTTPRequestHandler):
             self.close_connection = True
             self.connection.close()
             return
-        if fault == "late":
-            time.sleep(0.5)
-        if fault in ("none", "late"):
+        if fault == "sleeps":
+            server.note(self.headers, body, "lost")
+            time.sleep(20)
+            return self.answer(204)
+        if fault in ("late", "slow"):
+            time.sleep(0.5 if fault == "late" else 0.4)
+        if fault == "echo":
+            server.note(self.headers, body, "ok")
+            return self.answer(200, json.dumps(dict(self.headers)).encode())
+        if fault in ("none", "late", "slow"):
             server.note(self.headers, body, "ok")
             return self.answer(204)
-        self.answer(int(fault))
+        is_done = 200 <= int(fault) < 300
+        server.note(self.headers, body, "ok" if is_done else fault)
+        self.answer(int(fault), b"a" * (70 << 10) if "long" in server.faults else b"")
 
-    def answer(self, status):
+    def answer(self, status, content=b""):
         self.send_response(status)
-        if status == 429:
+        if status == 429 and self.server.faults[0] != "once":
             self.send_header("Retry-After", "1")
+        if self.server.faults[0] == "once" and status != 204:
+            wish = self.server.faults[2]
+            date = email.utils.formatdate(time.time() + int(wish), usegmt=True)
+            self.send_header("Retry-After", date if wish.startswith("+") else wish)
         if status == 307:
-            self.send_header("Location", "http://127.0.0.1:1/")
+            port = self.server.port_of(self.server.faults[-1])
+            self.send_header("Location", f"http://127.0.0.1:{port}/hook")
         if status != 204:
-            self.send_header("Content-Length", "0")
+            self.send_header("Content-Length", str(len(content)))
         self.end_headers()
+        if status != 204:
+            self.wfile.write(content)
+
+    def setup(self):
+        super().setup()
+        self.server.connections.add(self.connection)
+
+    def finish(self):
+        self.server.connections.discard(self.connection)
+        super().finish()
 
     def log_message(self, *arguments):
         pass
@@ -122,19 +155,87 @@ class Receiver(BaseHTTPRequestHandler):
 class Server(ThreadingHTTPServer):
     daemon_threads = True
     request_queue_size = 256
+    all = []
+
+    def __init__(self, port, before=None):
+        super().__init__(("127.0.0.1", port), Receiver)
+        self.connections = set()
+        for name in ("name", "faults", "secret", "public", "lock", "file"):
+            setattr(self, name, getattr(before, name, ""))
+
+    def start(self):
+        Server.all = [one for one in Server.all if one.name != self.name] + [self]
+        threading.Thread(target=self.serve_forever, args=(0.05,), daemon=True).start()
+
+    def port_of(self, name):
+        return next((one.server_port for one in Server.all if one.name == name), 1)
+
+    def fault(self, body):
+        """What ails this call."""
+        kind = self.faults[0]
+        if kind == "turns":
+            return "none" if random.random() < 0.3 else TURNS[int(time.time() / 1.5) % len(TURNS)]
+        if kind == "customer":
+            return "500" if customer(json.loads(body)) == self.faults[1] else "none"
+        if kind == "once":
+            with self.lock:
+                is_first, self.called = not getattr(self, "called", False), True
+            return self.faults[1] if is_first else "none"
+        if kind == "sleeps":
+            return "sleeps" if random.random() < 0.02 else "none"
+        words = {"always": "500", "moved": "307", "dies": "none"}
+        return self.faults[1] if kind == "answers" else words.get(kind, kind)
+
+    def die(self):
+        """Nothing listens at the port for a moment, and every connection breaks."""
+        self.shutdown()
+        self.server_close()
+        for connection in list(self.connections):
+            try:
+                connection.shutdown(socket.SHUT_RDWR)
+            except OSError:
+                pass
+        time.sleep(random.uniform(0.5, 2))
+        while True:
+            try:
+                return Server(self.server_port, self)
+            except OSError:
+                time.sleep(0.05)
+
+    def is_genuine(self, headers, body):
+        """Whether a v1 signature fits, by this program's own reckoning."""
+        if not self.secret:
+            return None
+        key = base64.b64decode(self.secret.removeprefix("whsec_"))
+        text = f"{headers['webhook-id']}.{headers['webhook-timestamp']}.".encode() + body
+        right = "v1," + base64.b64encode(hmac.new(key, text, hashlib.sha256).digest()).decode()
+        return right in headers["webhook-signature"].split()
 
     def note(self, headers, body, end):
         content = json.loads(body)
         data = content["data"] if "ce-id" not in headers else content
+        events = {name.lower(): value for name, value in headers.items() if name.lower().startswith("ce-")}
         line = {"id": headers["webhook-id"], "end": end, "type": content.get("type", headers.get("ce-type")),
                 "customer": data["customer"], "version": data["version"], "replay": headers.get("deed-replay"),
-                "test": headers.get("deed-test"), "header": headers.get("x-shop")}
+                "test": headers.get("deed-test"), "erased": data.get("erased"), "header": headers.get("x-shop"),
+                "at": int(time.time() * 1000), "ce": events, "genuine": self.is_genuine(headers, body)}
         with self.lock:
             self.file.write(json.dumps(line) + "\n")
             self.file.flush()
 
     def handle_error(self, request, address):
         pass
+
+
+def customer(content):
+    return content.get("data", content).get("customer") or content.get("customer")
+
+
+def keep_dying(server):
+    while not WELL.is_set():
+        time.sleep(random.uniform(2, 4))
+        server = server.die()
+        server.start()
 
 
 for line in sys.stdin:
@@ -149,11 +250,11 @@ for line in sys.stdin:
                 server.secret, server.public = words[2], words[3]
         print("keys", flush=True)
         continue
-    server = Server(("127.0.0.1", 0), Receiver)
-    server.name, server.faults = words[0], words[1]
-    server.secret, server.public = "", ""
+    server = Server(0)
+    server.name, server.faults = words[0], words[1:]
     server.lock = threading.Lock()
     server.file = open(os.path.join(FOLDER, words[0]), "a")
-    Server.all = getattr(Server, "all", []) + [server]
-    threading.Thread(target=server.serve_forever, daemon=True).start()
+    server.start()
+    if server.faults[0] == "dies":
+        threading.Thread(target=keep_dying, args=(server,), daemon=True).start()
     print(f"{words[0]} {server.server_port}", flush=True)

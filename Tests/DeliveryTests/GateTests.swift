@@ -9,9 +9,9 @@ import Threading
 
 @testable import Delivery
 
-@Suite("What a webhook may reach", .timeLimit(.minutes(5)))
+@Suite("What a webhook may reach", .timeLimit(.minutes(20)))
 struct GateTests {
-    /// A server, a URL that names it, and a gate whose look-ups are given.
+    /// A server, a URL that names it, and a gate with preset lookups.
     private struct Ground {
         let server: Server
         let calls = Seen()
@@ -31,10 +31,6 @@ struct GateTests {
                 })
             url = WebhookURL(recorded: "https://localhost:\(server.port)/")
             courier = try Courier(rules: AddressRules())
-        }
-
-        final class Seen: Sendable {
-            let count = Mutex(0)
         }
 
         func gate(_ resolved: [NetworkAddress]) -> SafeGate {
@@ -61,21 +57,61 @@ struct GateTests {
         #expect(ground.gate([]).obstacle(to: ground.url) != nil)
     }
 
-    @Test("A name that changes between look-up and connection opens no socket")
+    @Test("A name that changes between look-up and connection opens no socket, by either scheme")
     func changing() throws {
         let ground = try Ground()
         defer { ground.close() }
+        let listener = try SilentListener()
         let public4 = try #require(NetworkAddress("93.184.216.34"))
         let gate = ground.gate([public4])
-        #expect(gate.obstacle(to: ground.url) == nil)
-        let answer = Monitor<SafeGate.Answer?>(nil)
-        gate.send(OutboundRequest("POST", "http://localhost:\(ground.server.port)/")) { given in
-            answer.change { $0 = given }
-        }
-        guard case .failure(.forbidden) = answer.wait(for: { $0 }) else {
-            Issue.record("the socket was opened")
-            return
+        for (scheme, port) in [("http", ground.server.port), ("https", listener.port)] {
+            let url = "\(scheme)://localhost:\(port)/"
+            if scheme == "https" { #expect(gate.obstacle(to: WebhookURL(recorded: url)) == nil) }
+            let answer = Monitor<SafeGate.Answer?>(nil)
+            gate.send(OutboundRequest("POST", url)) { given in answer.change { $0 = given } }
+            guard case .failure(.forbidden) = answer.wait(for: { $0 }) else {
+                Issue.record("the socket to \(url) was opened")
+                continue
+            }
         }
         #expect(ground.calls.count.withLock { $0 } == 0)
+        #expect(listener.connections == 0)
     }
+
+    @Test("A silent name server stops no thread; nothing is sent before it has answered")
+    func silentServer() throws {
+        let public4 = try #require(NetworkAddress("93.184.216.34"))
+        let speaks = Monitor(false)
+        let asked = Seen()
+        let gate = SafeGate(
+            AddressRules(),
+            resolve: { host in
+                asked.count.withLock { $0 += 1 }
+                speaks.wait { $0 ? () : nil }
+                return host == "gone.example" ? [] : [public4]
+            },
+            courier: { () throws(OutboundError) -> Courier in throw .cancelled })
+        let lookup = Lookup()
+        let told = Monitor(0)
+        func find(_ host: String) -> Lookup.Found? {
+            lookup.find(WebhookURL(recorded: "https://\(host)/"), gate) { told.change { $0 += 1 } }
+        }
+        let started = monotonicMilliseconds()
+        for _ in 0..<10 { #expect(find("a.example")?.until == nil) }
+        #expect(monotonicMilliseconds() - started < 5000)
+        speaks.change { $0 = true }
+        told.wait { $0 == 1 ? () : nil }
+        #expect(asked.count.withLock { $0 } == 1)
+        let found = try #require(find("a.example"))
+        #expect(found.obstacle == nil)
+        // Another address is looked up before anything is sent to it.
+        #expect(find("gone.example")?.until == nil)
+        told.wait { $0 == 2 ? () : nil }
+        #expect(try #require(find("gone.example")).obstacle != nil)
+    }
+}
+
+/// Counts calls.
+private final class Seen: Sendable {
+    let count = Mutex(0)
 }

@@ -28,7 +28,7 @@ struct OutboxTests {
             access: [], isAccessUnknown: isUnknown)
     }
 
-    /// The next message, which must be there.
+    /// The next message, which must exist.
     private func next(of outbox: inout Outbox) throws -> (line: Line, entry: Entry) {
         let found = outbox.next(ofReplays: false)
         return try #require(found)
@@ -114,7 +114,7 @@ struct OutboxTests {
         let changes = outbox.takeChanges()
         let row = try #require(changes.waiting.first)
         #expect((row.customer.text, row.version, row.part, row.attempts) == ("u", 1, 0, 1))
-        // Another page leaves its later events out.
+        // Another page skips the customer's later events.
         taken([try item("u", 3, 4)], into: &outbox, through: 4)
         #expect(!outbox.hasNext(ofReplays: false))
         #expect(outbox.due(at: now, limit: 9).isEmpty)
@@ -138,6 +138,27 @@ struct OutboxTests {
         #expect(outbox.waiting.isEmpty)
         let end = outbox.takeChanges()
         #expect(end.served.map(\.text) == ["u"])
+    }
+
+    @Test("With 1,000 customers waiting no page is read, until fewer wait")
+    func full() throws {
+        func row(_ number: Int64) throws -> WaitingCustomer {
+            WaitingCustomer(
+                try CustomerID("u\(number)"),
+                at: Position(shard: Shard(number: 3), sequence: number),
+                version: 1, part: 0, attempts: 1, dueAt: nil, recordedAt: now)
+        }
+        var outbox = Outbox(try (1...999).map(row))
+        #expect(outbox.hasRoom)
+        taken([try item("last", 1, 1000)], into: &outbox, through: 1000)
+        outbox.hold(try next(of: &outbox).line, attempts: 1, until: nil)
+        #expect(outbox.waiting.count == 1000 && !outbox.hasRoom)
+        let customer = try CustomerID("u1")
+        outbox.resume(at: now)
+        outbox.load([try item("u1", 1, 1)], of: customer, types)
+        outbox.pass(try next(of: &outbox).line)
+        outbox.load([], of: customer, types)
+        #expect(outbox.waiting.count == 999 && outbox.hasRoom)
     }
 
     @Test("Nothing is skipped that came while a customer caught up")
@@ -169,7 +190,8 @@ struct OutboxTests {
         ]
         var outbox = Outbox()
         outbox.take(items, through: cursor(3), types)
-        // The first is under way when the process dies: then nothing of the page is passed.
+        // The process dies while the first message is under way. Nothing of the page counts as sent
+        // then.
         let first = try next(of: &outbox)
         #expect(first.entry.message.item.version == 1)
         let rows = outbox.takeChanges().waiting
@@ -183,7 +205,7 @@ struct OutboxTests {
         let row = try #require(outbox.takeChanges().waiting.first)
         #expect((row.version, row.attempts, row.dueAt) == (2, 1, now))
 
-        // After a restart it is found again, and so is what comes after it.
+        // After a restart, the event and everything after it is found again.
         var other = Outbox([row])
         other.load([items[1]], of: customer, types)
         #expect(other.takeUnreadable() == [customer: 2])

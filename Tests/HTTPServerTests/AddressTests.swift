@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 import Threading
 
-@Suite("Client addresses", .timeLimit(.minutes(10)))
+@Suite("Client addresses", .timeLimit(.minutes(20)))
 struct AddressTests {
     private func serve(_ change: (inout ServerSettings) -> Void) throws -> Server {
         try makeServer(change) { request in .now(text("\(request.client.map { "\($0)" } ?? "-")")) }
@@ -14,6 +14,21 @@ struct AddressTests {
         let client = try RawClient(undocumented: server.port)
         client.send("GET / HTTP/1.1\r\nHost: h\r\n\(fields)\r\n")
         return client.reply()?.body
+    }
+
+    @Test("A request came through a proxy only if the proxy is trusted and names its client")
+    func way() throws {
+        func way(_ fields: String, trusting proxies: String) throws -> String? {
+            let server = try makeServer({ $0.trustedProxies = TrustedProxies(proxies)! }) {
+                request in .now(text("\(request.way.map { "\($0)" } ?? "-")"))
+            }
+            return try client(fields, at: server)
+        }
+        for line in ["X-Forwarded-For: 192.0.2.1\r\n", "Forwarded: for=192.0.2.1\r\n"] {
+            #expect(try way(line, trusting: "127.0.0.1") == "proxy")
+            #expect(try way(line, trusting: "10.0.0.1") == "thisMachine")
+        }
+        #expect(try way("", trusting: "127.0.0.1") == "thisMachine")
     }
 
     @Test("A client that is no trusted proxy speaks only for itself")
@@ -124,7 +139,7 @@ struct AddressTests {
         #expect(left.count { $0 } == 34, "\(left)")
     }
 
-    /// What holds a place: nothing said, a part of a head, a part of a body.
+    /// What holds a place: nothing sent, part of a head, part of a body.
     @Test(
         "Many addresses with few connections keep no newcomer out, and end no known client",
         arguments: [
@@ -142,7 +157,7 @@ struct AddressTests {
         }
         let known = try (0..<50).map { _ in try RawClient(undocumented: server.port, from: 2) }
         for client in known { #expect(ask(client, "Authorization: known\r\n") == 200) }
-        // Twenty addresses hold the rest, and the places of those that are told.
+        // Twenty addresses hold the other places, including the places of connections that get an error.
         let crowd = try (0..<300).map {
             try RawClient(undocumented: server.port, from: UInt8(10 + $0 % 20))
         }
@@ -173,7 +188,7 @@ struct AddressTests {
         }
         let first = try ask("192.0.2.1")
         usleep(100_000)
-        // One is at work and two wait.
+        // One is being handled and two are waiting.
         let many = try (0..<10).map { _ in try ask("192.0.2.1") }
         usleep(100_000)
         let other = try ask("192.0.2.2")
@@ -194,7 +209,7 @@ struct AddressTests {
         var bytes: Int32 = 0
         var length = socklen_t(MemoryLayout<Int32>.size)
         getsockopt(socket, SOL_SOCKET, SO_SNDBUF, &bytes, &length)
-        // The system doubles what it is asked for.
+        // The system doubles the requested size.
         #expect(bytes == 128 << 10)
     }
 
@@ -212,5 +227,5 @@ struct AddressTests {
     }
 }
 
-/// Stands for a key that is known.
+/// Stands for a known key.
 private final class Token {}

@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 import Threading
 
-@Suite(.timeLimit(.minutes(10)))
+@Suite(.timeLimit(.minutes(20)))
 struct AnswerTests {
     @Test func `One connection serves one request after the other`() throws {
         let server = try makeServer(handler: echo)
@@ -248,7 +248,7 @@ struct AnswerTests {
     }
 }
 
-/// The header's value, or why there is none.
+/// The header's value, or the reason that it has none.
 private func value(of name: StaticString, in request: borrowing Request) -> String {
     do throws(HeaderError) {
         return try request.header(name) ?? "none"

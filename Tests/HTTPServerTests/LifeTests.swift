@@ -6,7 +6,7 @@ import TestSupport
 import Testing
 import Threading
 
-@Suite(.timeLimit(.minutes(10)))
+@Suite(.timeLimit(.minutes(20)))
 struct LifeTests {
     private static let request = "GET / HTTP/1.1\r\nHost: x\r\n\r\n"
 

@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 import Threading
 
-@Suite(.timeLimit(.minutes(10)))
+@Suite(.timeLimit(.minutes(20)))
 struct LimitTests {
     private static func chunked(_ count: Int, of size: Int) -> String {
         let chunk = String(size, radix: 16) + "\r\n" + String(repeating: "x", count: size) + "\r\n"
@@ -37,7 +37,8 @@ struct LimitTests {
         #expect(second.reply()?.status == 503)
         gate.open()
         #expect(first.reply()?.body == "taken")
-        // The memory is given back when the first answer is on its way, and its client has it before.
+        // The memory is returned once the first answer is on its way. Its client has the answer
+        // before that.
         let isTaken = eventually {
             let third = try? RawClient(undocumented: server.port)
             third?.send(request + body)
@@ -121,7 +122,7 @@ struct LimitTests {
         #expect(sent < 1000)
     }
 
-    /// What a client sends first, then again and again, never coming to an end.
+    /// What a client sends first, and then again and again without ever finishing.
     @Test(arguments: [
         ("", "", "nothing at all"),
         ("GET / HTTP/1.1\r\n", "X-A: b\r\n", "headers that trickle in"),

@@ -3,7 +3,8 @@ import Glibc
 import TestSupport
 import Testing
 
-/// A proxy of the distribution, started by the test with the settings that `deploy/proxies` advises.
+/// A proxy from the distribution, started by the test with the settings that `deploy/proxies`
+/// advises.
 final class Proxy {
     enum Kind: String, CaseIterable, Sendable {
         case nginx, haproxy, caddy
@@ -16,7 +17,7 @@ final class Proxy {
             }
         }
 
-        /// What turns the advised settings into some that a test can run.
+        /// Turns the advised settings into settings that a test can run.
         fileprivate func settings(_ advised: String, listen: UInt16, server: UInt16) -> String {
             let text = advised.replacingOccurrences(
                 of: "127.0.0.1:8080", with: "127.0.0.1:\(server)")
@@ -72,7 +73,7 @@ final class Proxy {
             program, kind.arguments(file, folder.path),
             environment: ["HOME": folder.path, "PATH": "/usr/bin:/bin"],
             output: "\(folder.path)/output", errors: errors)
-        // A machine that does much else takes long to start a program.
+        // A busy machine takes long to start a program.
         let isUp = (0..<10).contains { _ in
             eventually { (try? RawClient(undocumented: port)) != nil }
         }
@@ -90,7 +91,7 @@ final class Proxy {
             contentsOf: root.appendingPathComponent("deploy/proxies/\(file)"), encoding: .utf8)
     }
 
-    /// The same request of something below `/v1/`, which is what proxies let through.
+    /// The same request for something under `/v1/`, which proxies let through.
     static func moved(_ bytes: [UInt8]) -> [UInt8] {
         var moved: [UInt8] = []
         for place in bytes.indices {

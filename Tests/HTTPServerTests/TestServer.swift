@@ -1,6 +1,7 @@
 import Glibc
 import HTTPServer
 import Telemetry
+import TestSupport
 import Threading
 
 /// A server on a free port, with few threads and refusals that name their reason.
@@ -31,7 +32,7 @@ func makeServer(
         handler: handler)
 }
 
-/// Answers with what the request says.
+/// Answers with what the request contains.
 @Sendable func echo(_ request: borrowing Request) -> Answer {
     .now(text("\(request.method) \(request.path) \(request.query ?? "-") \(request.body.count)"))
 }
@@ -40,7 +41,7 @@ func text(_ text: String) -> Response {
     Response(status: 200, headers: [Header("Content-Type", "text/plain")], body: Array(text.utf8))
 }
 
-/// Holds every thread that waits at it until it is opened.
+/// Holds every waiting thread until it is opened.
 final class Gate: Sendable {
     private let state = Monitor((waiting: 0, isOpen: false))
 
@@ -51,18 +52,13 @@ final class Gate: Sendable {
 
     func open() { state.change { $0.isOpen = true } }
 
-    /// Whether `count` have come to the gate within two seconds.
+    /// Whether `count` threads reach the gate within two seconds.
     func hasGathered(_ count: Int) -> Bool {
-        state.wait(milliseconds: 2000) { $0.waiting >= count ? true : nil } ?? false
+        state.wait(milliseconds: patient(2000)) { $0.waiting >= count ? true : nil } ?? false
     }
 }
 
 /// Whether `condition` comes true within two seconds.
 func eventually(_ condition: () -> Bool) -> Bool {
-    let end = monotonicMilliseconds() + 2000
-    while !condition() {
-        guard monotonicMilliseconds() < end else { return false }
-        usleep(2000)
-    }
-    return true
+    eventually(within: 2000, condition)
 }

@@ -7,7 +7,7 @@ import Telemetry
 import TestSupport
 import Testing
 
-@Suite("Following the log from a durable place", .timeLimit(.minutes(10)))
+@Suite("Following the log from a durable place", .timeLimit(.minutes(20)))
 struct FollowingTests {
     private static let leaseTime: Int64 = 15_000
     private let database: ScratchDatabase
@@ -43,11 +43,11 @@ struct FollowingTests {
         }
 
         var taken: [Shard: [ClosedRange<Int64>]] { state.withLock(\.taken) }
-        /// How many took at once.
+        /// The most threads that took events at once.
         var most: Int { state.withLock(\.most) }
         var count: Int { taken.values.joined().reduce(0) { $0 + $1.count } }
 
-        /// Whether each shard was handed over from there on, in order and once.
+        /// Whether each shard was handed over after that position, in order and once.
         func isWhole(behind start: Int64 = 0) -> Bool {
             taken.values.allSatisfy { ranges in
                 var last = start
@@ -183,7 +183,7 @@ struct FollowingTests {
         #expect(events.map(\.version) == [1, 2, 3, 4, 5])
         #expect(events.allSatisfy { $0.stream.project.text == "small" && $0.content != nil })
         #expect(try database.number("select sum(seq)::bigint from deed.cursors") == 5)
-        // What is others' moves nothing.
+        // Other projects' events move nothing.
         _ = try ledger.append(.give("pro", to: .test("u1", project: "large"), grant: "last"))
         #expect(try !ledger.read(by: reader, under: lease) { _ in Issue.record("others' events") })
         #expect(try database.number("select sum(seq)::bigint from deed.cursors") == 5)
@@ -207,7 +207,7 @@ struct FollowingTests {
                     .give("pro", to: .test("u\(number % 20)"), grant: "g\(lane)-\(number)"))
             }
         }
-        // The clock of the leases stands: a run that ended gives its lease back.
+        // The clock of the leases stands still. A run that ended returns its lease.
         #expect(eventually(within: 20_000) { notes.count == 240 })
         for runner in runners { runner.stop() }
         for runner in runners { #expect(runner.unfinished(after: 10_000) == []) }

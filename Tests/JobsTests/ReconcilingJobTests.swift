@@ -9,29 +9,30 @@ import Threading
 
 @testable import Jobs
 
-@Suite("The nightly job", .timeLimit(.minutes(5)))
+@Suite("The nightly job", .timeLimit(.minutes(20)))
 struct ReconcilingJobTests {
     private let service: TestService
-    /// The projects whose runs came to their work, in that order, and the one whose right is not to be had.
+    /// The projects whose runs reached their work, in order, and the project whose right is not
+    /// available.
     private let work = Work()
 
     private final class Work: Sendable {
         let done = Mutex<[ProjectID]>([])
         let broken = Mutex<ProjectID?>(nil)
-        /// How often the right to reconcile is another run's.
+        /// How often another run has the right to reconcile.
         let refusals = Mutex(0)
 
         var projects: [String] { done.withLock { $0.map(\.text) } }
     }
 
     /// The work of one run.
-    private struct OneRun: ReconcileSteps, ReconcileRight {
+    private struct OneRun: ReconcileSteps, ReconcileRights, ReconcileRight {
         let project: ProjectID
         let work: Work
         let isHeld = true
         let lease = Lease(name: "reconciliation", fence: 1)
 
-        func begin() throws(Fault) -> (any ReconcileRight)? {
+        func reconcileRight() throws(Fault) -> OneRun? {
             if work.broken.withLock({ $0 }) == project { throw .logBlocked }
             return work.refusals.withLock { refusals in
                 refusals -= 1
@@ -56,12 +57,12 @@ struct ReconcilingJobTests {
         { [service, work] wish in
             var port = service.reconcilePort(wish)
             let run = OneRun(project: wish.project, work: work)
-            (port.begin, port.steps) = (run.begin, run)
+            (port.rights, port.steps) = (run, run)
             return port
         }
     }
 
-    /// The projects `a` to `c`, beside `default`.
+    /// The projects `a` to `c`, in addition to `default`.
     init() throws {
         service = try TestService()
         for project in ["a", "b", "c"] { try service.createProject(project) }
@@ -85,7 +86,7 @@ struct ReconcilingJobTests {
         work.broken.withLock { $0 = try? ProjectID("b") }
         #expect(throws: Fault.logBlocked) { try run(job) }
         #expect(work.projects == ["a", "c", "default"])
-        // Taken up again: what is done is done.
+        // Resumed: finished parts stay finished.
         #expect(throws: Fault.logBlocked) { try run(job) }
         work.broken.withLock { $0 = nil }
         try run(job)

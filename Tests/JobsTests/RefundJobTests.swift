@@ -6,7 +6,7 @@ import Testing
 
 @testable import Jobs
 
-@Suite("The job that reports refunds to stores", .timeLimit(.minutes(5)))
+@Suite("The job that reports refunds to stores", .timeLimit(.minutes(20)))
 struct RefundJobTests {
     @Test("Unreadable customers are reported in the log, once while their number stays")
     func unread() throws {
@@ -38,7 +38,7 @@ struct RefundJobTests {
             alter table deed.events disable trigger all;
             update deed.events set payload = '{}' where customer in ('u1', 'u2')
             """)
-        // One that has seen none of it.
+        // An instance that has seen none of it.
         let other = try TestService(beside: service)
         let job = Job.reportingRefunds(
             other.refundReports(), log: other.logged.log, metrics: other.metrics)

@@ -6,7 +6,7 @@ import TestSupport
 import Testing
 import Threading
 
-@Suite("Running jobs", .timeLimit(.minutes(10)))
+@Suite("Running jobs", .timeLimit(.minutes(20)))
 struct RunnerTests {
     private static let hour: Int64 = 3_600_000
     private let database: ScratchDatabase
@@ -131,6 +131,36 @@ struct RunnerTests {
         let lines = logged.all.filter { $0.contains("job_failed") }
         #expect(lines.count == 1 && lines.allSatisfy { $0.contains("the reason") })
         #expect(metrics.text().contains("deed_job_failures_total{job=\"failing\"} 3\n"))
+    }
+
+    @Test("A job that cannot reach a database that others reach says so after three times")
+    func puzzling() throws {
+        let tally = Tally()
+        let ledger = database.ledger()
+        let job = Job("stuck", .everywhere(milliseconds: 10), longestPause: 10) { _ throws(Fault) in
+            tally.add()
+            throw .unavailable
+        }
+        let runner = Runner(
+            [job], leases: ledger, now: clock.reading, machineClock: clock.reading,
+            log: logged.log, metrics: metrics)
+        func failures() -> [String] { logged.all.filter { $0.contains("job_failed") } }
+        // Nothing says that the database can be used.
+        runner.start()
+        #expect(tally.reaches(6))
+        #expect(failures() == [])
+        var told = false
+        for _ in 0..<200 where !told {
+            _ = try ledger.look()
+            pause(milliseconds: 20)
+            told = !failures().isEmpty
+        }
+        stop(runner)
+        let lines = failures()
+        #expect(lines.count == 1, "\(lines)")
+        #expect(lines.first?.contains(#""job":"stuck""#) == true)
+        #expect(lines.first?.contains("three times in a row") == true)
+        ledger.close()
     }
 
     @Test("The next run comes when the last one wanted it, even before the schedule")

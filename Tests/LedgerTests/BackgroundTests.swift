@@ -7,7 +7,7 @@ import Threading
 
 @testable import Ledger
 
-@Suite("Commands without a waiting client", .timeLimit(.minutes(5)))
+@Suite("Commands without a waiting client", .timeLimit(.minutes(20)))
 final class BackgroundTests {
     private let database: ScratchDatabase
     private let ledger: Ledger
@@ -26,7 +26,7 @@ final class BackgroundTests {
 
     deinit { ledger.close() }
 
-    /// What the background does to all of them but the last, whom a client is about.
+    /// Background commands for all of them but the last, who gets a client's command.
     private func grants() throws -> [Command] {
         try streams.dropLast().map { try .give("pro", to: $0, grant: "g1") }
     }
@@ -36,7 +36,8 @@ final class BackgroundTests {
             "select max(n) from (select count(*) as n from deed.events group by xmin::text) as c")
     }
 
-    /// Has commands decided on another thread while the shard is locked; what `body` sends comes later.
+    /// Decides commands on another thread while the shard is locked. `body` sends commands that
+    /// come later.
     private func behindLock(
         _ commands: [Command], _ body: () throws -> Void
     ) throws -> [Result<Outcome, CommandError>] {
@@ -108,7 +109,8 @@ final class BackgroundTests {
         }
         let client = Monitor<Result<Outcome, CommandError>?>(nil)
         let command = try Command.give("pro", to: stream, grant: "g1")
-        // The background's first batch waits for the lock, and so does the client; the second comes behind both.
+        // The background's first batch and the client wait for the lock. The second batch follows
+        // both.
         let answers = try behindLock(Array(grants().dropFirst()) + [late]) {
             ledger.submit(command) { answer in client.change { $0 = answer } }
         }

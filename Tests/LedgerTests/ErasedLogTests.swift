@@ -7,7 +7,7 @@ import Testing
 
 @testable import Ledger
 
-/// What the database lets happen to the events of an erased customer.
+/// What the database allows for an erased customer's events.
 @Suite("Events of erased customers in the database")
 struct ErasedLogTests {
     private let database: ScratchDatabase
@@ -25,7 +25,8 @@ struct ErasedLogTests {
         _ = try ledger.append(
             .customer(
                 try .test(customer), actor: try Actor("test"),
-                cause: Cause(text: "key:erase", digest: [UInt8](repeating: 0, count: 32))
+                cause: Cause(text: "key:erase", digest: [UInt8](repeating: 0, count: 32)),
+                concernsMerged: true
             ) { _, _, _ in
                 [.customerErased(CustomerErased(reason: id("r"), ticket: nil))]
             })
@@ -71,7 +72,7 @@ struct ErasedLogTests {
         try empty("anna", as: other)
         #expect(try full("anna") == 3)
         try empty("anna")
-        // The erasure and the grant of the new life.
+        // The erasure, and the grant of the new life.
         #expect(try full("anna") == 2)
         #expect(try full("ben") == 1)
         ledger.close()
@@ -129,10 +130,34 @@ struct ErasedLogTests {
         #expect(audit.findings.listed.map(\.column) == ["payload"], "\(audit.findings.listed)")
     }
 
+    @Test("What a store answers about a purchase is kept beside it until its holder is erased")
+    func answered() throws {
+        defer { ledger.close() }
+        let fact = transaction("77", "pro", .nonConsumable, at(1))
+        _ = try ledger.append(.record([fact], for: .test("carl"), key: "bought"))
+        let app = StoreApp(
+            project: id("default"), key: AppKey(store: .apple, id: fact.app))
+        let purchase = StorePurchase(
+            app: app, environment: .production, purchase: fact.purchase)
+        let question = HistoryQuestion(
+            purchase, of: id("carl"), newestAt: at(1), obstacle: "no answer")
+        for isErased in [false, true] {
+            if isErased { try erase("carl") }
+            try ledger.keep(HistoryMark(revision: "r"), of: purchase)
+            try ledger.keep(question)
+            #expect(try (ledger.historyMark(of: purchase) == nil) == isErased)
+            #expect(
+                try ledger.historyQuestions(of: app, after: nil, limit: 1).isEmpty == isErased)
+        }
+    }
+
     /// One of each type, as payloads of a release.
     private static let samples: [(type: EventType, format: Int16, payload: String)] = {
         var seen = Set<EventType>()
-        return (EventCodingTests.payloads + EventCodingTests.furtherPayloads).compactMap { one in
+        let all =
+            EventCodingTests.payloads + EventCodingTests.furtherPayloads
+            + EventCodingTests.mergePayloads
+        return all.compactMap { one in
             guard let type = EventType(rawValue: one.type), type.mayBeEmptied,
                 seen.insert(type).inserted
             else { return nil }
@@ -154,7 +179,7 @@ struct ErasedLogTests {
             ) { _, _, _ in [event] }
             command.purchases = event.heldPurchases
             _ = try ledger.append(command)
-            // The samples are about the same things, and only one customer can hold those.
+            // The samples are about the same things, which only one customer can hold.
             try database.run(
                 "delete from deed.holders; delete from deed.tokens; delete from deed.order_owners")
         }
@@ -172,7 +197,7 @@ struct ErasedLogTests {
             let state = try fresh.customer(of: .test("c\(number)")).customer
             #expect(state.version == 2 && state.isErased, "\(samples[number].type)")
         }
-        // Checkpoints of before still fit.
+        // Earlier checkpoints still fit.
         for mark in marks {
             let audit = try auditor.audit(mark.shard, since: nil, against: mark)
             #expect(audit.findings.isEmpty, "\(audit.findings.listed)")

@@ -77,7 +77,8 @@ struct EventPage {
     }
 
     var parts: [String: Section] {
-        let parts = sections.filter { $0.chapter == "Parts" }
+        // An event may also be a part of a later one.
+        let parts = sections.filter { $0.chapter == "Parts" } + Array(types.values)
         return Dictionary(parts.map { (EventPage.anchor($0.title), $0) }) { one, _ in one }
     }
 
@@ -135,6 +136,8 @@ struct EventPage {
             return link.2 == nil ? part : .named(part)
         }
         if text.contains(/^\[\w+\]\(\w+\.md\)$/) { return .elsewhere }
+        if text.contains(/^string by \w+$/) { return .named(.string) }
+        if text.contains(/^integer by \w+$/) { return .named(.integer) }
         switch text {
         case "string": return .string
         case "integer": return .integer

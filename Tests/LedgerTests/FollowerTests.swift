@@ -5,7 +5,7 @@ import Synchronization
 import TestSupport
 import Testing
 
-/// Writes down all that it hears.
+/// Writes down everything that it hears.
 private final class Recorder: LogReader {
     private struct Notes {
         var place = [Int64](repeating: 0, count: Shard.count)
@@ -17,9 +17,9 @@ private final class Recorder: LogReader {
     }
     private let notes = Mutex(Notes())
     let interest: Interest
-    /// Whether it wants to hear of what was there before it, too.
+    /// Whether it also wants events from before it existed.
     private let isFromTheBeginning: Bool
-    /// Whether it takes in what the instance tells of its own commits.
+    /// Whether it takes in the instance's own commits.
     private let listensToCommits: Bool
 
     init(
@@ -36,7 +36,7 @@ private final class Recorder: LogReader {
     var moment: Int { notes.withLock(\.moment) }
     var gaps: Int { notes.withLock(\.gaps) }
     var commits: Int { notes.withLock(\.commits) }
-    /// What was new to it, in the order in which it came.
+    /// What was new to it, in order.
     var events: [LoggedEvent] { notes.withLock(\.events) }
 
     func hear(_ commit: Commit, since moment: Int) {
@@ -64,7 +64,7 @@ private final class Recorder: LogReader {
                 let shard = Int(stretch.shard.number)
                 let known = notes.place[shard]
                 guard stretch.start <= known else {
-                    // Of a commit that overtook another one; the log tells of both.
+                    // From a commit that overtook another one. The log reports both.
                     if isNews { notes.gaps += 1 }
                     continue
                 }
@@ -75,12 +75,51 @@ private final class Recorder: LogReader {
     }
 }
 
-@Suite("Following the log", .timeLimit(.minutes(10)))
+@Suite("Following the log", .timeLimit(.minutes(20)))
 struct FollowerTests {
     private let database: ScratchDatabase
 
     init() throws {
         database = try ScratchDatabase()
+    }
+
+    @Test(
+        "An event that cannot be read stops no reader: it is left out, or told without its record",
+        arguments: ["actor = ''", "environment = 'mars'", "customer = ''"])
+    func damaged(change: String) throws {
+        let lines = LoggedLines()
+        let (writer, follower) = (database.ledger(), database.ledger(log: lines.log))
+        defer { for ledger in [writer, follower] { ledger.close() } }
+        let readers = [
+            Recorder(fromTheBeginning: true),
+            Recorder(Interest(isWhole: true, page: 2), fromTheBeginning: true),
+            Recorder(Interest(in: try ProjectID("default"), isWhole: true), fromTheBeginning: true),
+        ]
+        for number in 0..<9 {
+            _ = try writer.append(.give("pro", to: .test("u1"), grant: "g\(number)"))
+        }
+        try database.run(
+            """
+            alter table deed.events disable trigger all;
+            update deed.events set \(change) where version between 2 and 4;
+            alter table deed.events enable trigger all
+            """)
+        for reader in readers { follower.follow(with: reader) }
+        let isNamed = change.hasPrefix("actor")
+        let versions: [Int64] = isNamed ? Array(1...9) : [1, 5, 6, 7, 8, 9]
+        for reader in readers {
+            #expect(eventually(within: 20_000) { reader.events.map(\.version) == versions })
+            #expect(reader.moment == 1 && reader.gaps == 0)
+        }
+        _ = try writer.append(.give("pro", to: .test("u1"), grant: "g9"))
+        for reader in readers {
+            #expect(eventually(within: 20_000) { reader.events.last?.version == 10 })
+        }
+        #expect(!lines.all.contains { $0.contains("not_followed") })
+        #expect(isNamed || follower.unreadStreams.count == 1)
+        let whole = readers[1].events.filter { $0.content?.damage != nil }
+        #expect(whole.map(\.version) == (isNamed ? [2, 3, 4] : []))
+        for event in whole { #expect(throws: Fault.self) { try follower.recorded(event) } }
     }
 
     @Test("Each reader gets everything that two instances write, and nothing twice")
@@ -226,7 +265,7 @@ struct FollowerTests {
         }
         let heads = try ledgers[0].heads()
         #expect(heads.reduce(0, +) == 600)
-        // Behind what is others' it goes on, too.
+        // It also moves past events of other projects.
         #expect(eventually(within: 5000) { reader.place == heads })
         let events = told.withLock { $0 }
         #expect(events.count == 60)
@@ -237,7 +276,7 @@ struct FollowerTests {
 }
 
 extension [LoggedEvent] {
-    /// The sequences in each shard, as they come.
+    /// The sequences in each shard, in order of arrival.
     fileprivate var byShard: [[Int64]] {
         Shard.all.map { shard in
             filter { $0.position.shard == shard }.map(\.position.sequence)

@@ -3,6 +3,25 @@ extension EventCodingTests {
     /// payloads all have it or all lack it.
     static let furtherPayloads: [(type: String, format: Int16, payload: String)] = [
         (
+            "project.changed", 1,
+            #"{"transfer":"keep","cool_down":"P1D","order_lifetime":"P7D","#
+                + #""support_limits":{"*":"P7D","pro":"P30D"}}"#
+        ),
+        (
+            "key.created", 1,
+            #"{"key":"k_3","role":"support","name":"Ann's desk","digest":"00ff"}"#
+        ),
+        (
+            "key.created", 1,
+            #"{"key":"k_2","role":"admin","name":"","digest":"00ff","#
+                + #""expires_at":"2027-02-18T19:21:00.000Z","environment":"sandbox","replaces":"k_1"}"#
+        ),
+        (
+            "key.rotated", 1,
+            #"{"key":"k_1","digest":"00ff","successor":"k_2","#
+                + #""expires_at":"2026-11-27T19:21:00.000Z"}"#
+        ),
+        (
             "purchase.made", 1,
             #"{"store":"apple","environment":"sandbox","app":"com.example.game","#
                 + #""transaction":"xcode-1a2b3c4d-1697679936-2","#
@@ -162,6 +181,58 @@ extension EventCodingTests {
             #"{"reason":"asked for it","ticket":"T-9","purchases":"forget","#
                 + #""forgotten":["0123456789abcdef0123456789abcdef"],"ended":["pro"],"#
                 + #""dropped":["level2"]}"#
+        ),
+        (
+            "purchase.made", 2,
+            #"{"store":"google","environment":"sandbox","app":"com.example.game","#
+                + #""transaction":"GPA.1..2","original":"0a","product":"pro","#
+                + #""kind":"auto_renewable","purchased":"2026-01-01T00:00:00.000Z","#
+                + #""expires":"2026-02-01T00:00:00.000Z","quantity":1,"#
+                + #""ownership":"purchased","account_token":"a","#
+                + #""reading":{"token":"t","token_name":"0b","continues":"0a","#
+                + #""state":"on_hold","started":"2026-01-01T00:00:00.000Z","items":["#
+                + #"{"product":"pro","order":"GPA.1..2","owned":true,"#
+                + #""expires":"2026-02-01T00:00:00.000Z","will_renew":true,"#
+                + #""next_product":"plus","removed":true,"base_plan":"monthly","#
+                + #""offer":{"kind":"introductory","discount":"free_trial"},"#
+                + #""price":{"milliunits":9990,"currency":"EUR"},"price_consent":"pending","#
+                + #""instalments":{"payments":12,"left":3,"later":6,"ends":true}},"#
+                + #"{"product":"plus","prepaid":true,"quantity":3,"refundable":1,"#
+                + #""consumed":true,"rented":true,"ordered_in_advance":true,"#
+                + #""released":"2026-02-01T00:00:00.000Z"}],"ending":"system","#
+                + #""cancelled_at":"2026-01-09T00:00:00.000Z","#
+                + #""resumes_at":"2026-03-01T00:00:00.000Z","declined_order":"GPA.1..3","#
+                + #""acknowledged":true,"mark":"e","region":"DE","profile":"p","#
+                + #""linked_account":"l","comes_back":{"token":"o","account":"b","#
+                + #""profile":"q","linked_account":"m"}},"#
+                + #""signed_at":"2026-02-02T00:00:00.000Z","rank":"server_api"}"#
+        ),
+        (
+            "purchase.refunded", 2,
+            #"{"store":"google","environment":"production","app":"com.example.game","#
+                + #""transaction":"GPA.2","original":"0c","product":"coins","#
+                + #""purchased":"2026-01-01T00:00:00.000Z","quantity":3,"#
+                + #""ownership":"purchased","refunded_quantity":2,"#
+                + #""reading":{"token":"t","token_name":"0c","state":{"unknown":"NEW"},"#
+                + #""items":[]},"signed_at":"2026-02-02T00:00:00.000Z","rank":"server_api"}"#
+        ),
+        (
+            "renewal.changed", 1,
+            #"{"store":"google","environment":"production","app":"com.example.game","#
+                + #""original":"0c","will_renew":true,"paused":true,"signed_at":"#
+                + #""2026-02-01T00:00:00.000Z","rank":"server_api"}"#
+        ),
+        (
+            "purchase.restated", 2,
+            #"{"store":"google","environment":"production","app":"com.example.game","#
+                + #""transaction":"GPA.3","original":"0d","product":"pro","#
+                + #""kind":"auto_renewable","purchased":"2026-01-01T00:00:00.000Z","#
+                + #""quantity":1,"ownership":"purchased","#
+                + #""reading":{"token":"t","token_name":"0d","state":"active","#
+                + #""items":[{"product":"pro","order":"GPA.3","owned":true,"#
+                + #""price_consent":{"unknown":"NEW"},"#
+                + #""instalments":{"payments":3,"left":0}}],"comes_back":{}},"#
+                + #""signed_at":"2026-02-02T00:00:00.000Z","rank":"server_api"}"#
         ),
     ]
 }

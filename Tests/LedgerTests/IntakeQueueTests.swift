@@ -31,7 +31,7 @@ struct IntakeQueueTests {
         start.advanced(byMilliseconds: seconds * 1000)
     }
 
-    /// Takes what is due, has it tried again later, and gives its number.
+    /// Takes the due item, reschedules it, and returns its number.
     private func tryNext(at seconds: Int64) throws -> String? {
         guard let taken = try ledger.takeIntake(now: time(seconds)) else { return nil }
         let item = taken.item.judged(.tryAgain(Self.reason), now: time(seconds), jitter: 0)
@@ -46,12 +46,13 @@ struct IntakeQueueTests {
         #expect(try tryNext(at: 11) == "i_2")
         #expect(try tryNext(at: 12) == "i_3")
         #expect(try tryNext(at: 13) == nil)
-        // 4.5 seconds after their first try the first two are due again; the new one goes first.
+        // The first two are due again 4.5 seconds after their first attempt. The new one goes
+        // first.
         try add(4, at: 15)
         #expect(try tryNext(at: 16) == "i_4")
         #expect(try tryNext(at: 16) == "i_1")
         #expect(try tryNext(at: 16) == "i_2")
-        // 27 seconds after its second try the first one is due; the third was tried less.
+        // The first is due 27 seconds after its second attempt. The third had fewer attempts.
         #expect(try tryNext(at: 60) == "i_3")
         #expect(try tryNext(at: 60) == "i_4")
         #expect(try tryNext(at: 60) == "i_1")
@@ -67,7 +68,7 @@ struct IntakeQueueTests {
         // The worker that had it has died.
         let again = try #require(try ledger.takeIntake(now: time(300)))
         #expect(again.item.id == added.id && again.item.tries == 2)
-        // Or was only slow: what the other one has now is not touched.
+        // Or it was only slow. It does not touch what the other worker has now.
         let late = taken.item.judged(.refused(Self.refusal), now: time(301), jitter: 0)
         #expect(try !ledger.changeIntake(late))
         let found = try #require(try ledger.intake(added.id, of: project))
@@ -77,7 +78,7 @@ struct IntakeQueueTests {
         #expect(try ledger.takeIntake(now: time(100_000)) == nil)
     }
 
-    @Test("Two instances share it: every item is judged once", .timeLimit(.minutes(10)))
+    @Test("Two instances share it: every item is judged once", .timeLimit(.minutes(20)))
     func shared() throws {
         for number in 1...200 { try add(number) }
         let others = [ledger, database.ledger()]
@@ -138,7 +139,7 @@ struct IntakeQueueTests {
             return try ledger.addIntake(IntakeItem(IntakeID(id), wish, now: start), [1])
         }
         #expect(try again("i_2", wish.purpose) == first)
-        // The request that was lost on the way back is made again with the same id.
+        // A request whose answer was lost is repeated with the same id.
         #expect(try ledger.addIntake(first, [1]) == first)
         let others: [IntakeWish.Purpose] = [
             .submit(try CustomerID("u2")), .restore(try CustomerID("u1")), .notification,
@@ -147,7 +148,7 @@ struct IntakeQueueTests {
             #expect(try again("i_\(number + 3)", purpose)?.id.text == "i_\(number + 3)")
             #expect(try again("i_9", purpose)?.id.text == "i_\(number + 3)")
         }
-        // Once it was refused the same evidence may be asked about anew, but not both at once.
+        // After a refusal, the same evidence may be queued again, but not both at once.
         let refused = first.judged(.refused(Self.refusal), now: start, jitter: 0)
         #expect(try ledger.changeIntake(refused))
         #expect(try again("i_7", wish.purpose)?.id.text == "i_7")
@@ -157,6 +158,61 @@ struct IntakeQueueTests {
             try ledger.changeIntake(found.retried(by: act, now: start))
         }
         #expect(try ledger.intake(first.id, of: project) == found)
+    }
+
+    @Test("Waiting evidence that comes again with an order gets it, once, even into a full queue")
+    func lateOrder() throws {
+        let first = try IntakeItem.test(1, at: start)
+        #expect(try ledger.addIntake(first, [1])?.wish.order == nil)
+        let taken = try #require(try ledger.takeIntake(now: start))
+        func again(_ order: String?) throws -> IntakeItem? {
+            let wish = IntakeWish(
+                project: first.wish.project, purpose: first.wish.purpose,
+                order: try order.map { try OrderID($0) }, heading: first.wish.heading)
+            return try ledger.addIntake(IntakeItem(IntakeID("i_9"), wish, now: start), [1])
+        }
+        try database.run(
+            """
+            insert into deed.intake (id, project, purpose, customer, environment, kind, app, digest, evidence,
+                state, next_try_at, added_at, changed_at)
+            select 'full' || n, project, purpose, customer, environment, kind, app,
+                sha256(n::text::bytea), evidence, state, next_try_at + 3600000, added_at, changed_at
+            from deed.intake, generate_series(1, \(IntakeItem.countLimit)) as n
+            """)
+        let named = try #require(try again("o1"))
+        #expect(named.id == first.id && named.wish.order?.text == "o1")
+        // The worker who took it without the order leaves it to the next one.
+        let judged = taken.item.judged(.believed([]), now: start, jitter: 0)
+        #expect(try !ledger.changeIntake(judged))
+        #expect(try again(nil)?.wish.order?.text == "o1")
+        #expect(try again("o2")?.wish.order?.text == "o1")
+        #expect(try ledger.intake(first.id, of: project)?.revision == named.revision)
+        try database.run("delete from deed.intake where id like 'full%'")
+        let later = start.advanced(byMilliseconds: 3_600_000)
+        let next = try #require(try ledger.takeIntake(now: later))
+        #expect(next.item.id == first.id && next.item.wish.order?.text == "o1")
+        #expect(try ledger.changeIntake(next.item.judged(.believed([]), now: later, jitter: 0)))
+    }
+
+    @Test("If eight senders name an order for waiting evidence at once, it gets one of theirs")
+    func lateOrders() throws {
+        let first = try IntakeItem.test(1, at: start)
+        let given = Mutex<Set<String>>([])
+        inParallel(8) { number in
+            let wish = IntakeWish(
+                project: first.wish.project, purpose: first.wish.purpose,
+                order: number % 2 == 0 ? nil : try? OrderID("o\(number)"),
+                heading: first.wish.heading)
+            guard let id = try? IntakeID("i_\(number)"),
+                let item = try? ledger.addIntake(IntakeItem(id, wish, now: start), [1])
+            else {
+                Issue.record("sender \(number) got no item")
+                return
+            }
+            if let order = item.wish.order { _ = given.withLock { $0.insert(order.text) } }
+        }
+        #expect(given.withLock { $0.count } == 1)
+        #expect(try database.number("select count(*) from deed.intake") == 1)
     }
 
     @Test("If eight senders submit the same evidence at once, all get the same item")
@@ -189,7 +245,7 @@ struct IntakeQueueTests {
             """)
         #expect(try ledger.addIntake(.test(1, at: start), [1]) != nil)
         #expect(try ledger.addIntake(.test(2, at: start), [1]) == nil)
-        // What waits already is still found, and others have room.
+        // Waiting evidence is still found, and other projects have room.
         #expect(try ledger.addIntake(.test(1, at: start), [1])?.id.text == "i_1")
         #expect(try ledger.addIntake(.test(3, project: "other", at: start), [1]) != nil)
         try database.run("delete from deed.intake")
@@ -241,7 +297,7 @@ struct IntakeQueueTests {
         #expect(try ledger.cleanIntake(endedBefore: time(1), under: held) == 1)
     }
 
-    /// Of a table that is empty PostgreSQL would rather read all than use an index, and keeps that plan.
+    /// PostgreSQL would rather read an empty table than use an index, and keeps that plan.
     @Test("A plan made for an empty queue also takes one item, and deletes old ones")
     func plansForAnEmptyQueue() throws {
         try database.run("vacuum analyze deed.intake")

@@ -6,7 +6,7 @@ import TestSupport
 import Testing
 import Threading
 
-/// A change that was made behind the log's back, and what an audit must say of it.
+/// A change made behind the log's back, and what an audit must say about it.
 private struct Tampering: Sendable, CustomTestStringConvertible {
     let statement: String
     let table: String

@@ -40,7 +40,7 @@ struct LogGuardTests {
         var early = after
         early.merge(before)
         #expect(early == after)
-        // Each knows of one that the other has not heard of: neither may forget what it has seen.
+        // Each knows of one that the other has not heard of. Neither may forget what it has seen.
         var both = after
         both.merge(try seen(mark(1, 6), accepting: "ac_2"))
         #expect(both.marks[Shard(number: 1)]?.head == 6)
@@ -165,12 +165,12 @@ struct LogGuardTests {
         #expect(calls.withLock { $0.count } == 50)
         #expect(calls.withLock { $0.last?.seen.marks.values.first?.head } == 50)
         #expect((1...(2 + Int(duration.components.seconds))).contains(syncs()))
-        // Which losses were accepted is safe as soon as it is kept.
+        // Which losses were accepted is durable as soon as it is stored.
         let before = syncs()
         ledger.known.know([try AcceptanceID("ac_1")])
         ledger.known.keep()
         #expect(syncs() == before + 1)
-        // The last that was seen is synced, too, however quiet it is then.
+        // What was seen last is synced as well, however quiet it is afterwards.
         ledger.known.note([mark(shard, 51, 7)], askedIn: 0)
         #expect(
             eventually(within: 10_000) {
@@ -203,7 +203,7 @@ struct LogGuardTests {
             update deed.shards as s
             set head = 1, chain = e.chain from deed.events as e where e.shard = s.shard;
             """)
-        // Every session but that of the look, which asks for the test clock first.
+        // Every session except that of the look, which asks for the test clock first.
         try database.run(
             """
             select pg_terminate_backend(pid) from pg_stat_activity
@@ -212,7 +212,7 @@ struct LogGuardTests {
             """)
         #expect(throws: Fault.self) { try ledger.customer(of: stream) }
         #expect(ledger.impediments.map(\.kind) == [.behind])
-        // By then each connection waits for long before it tries again.
+        // After this, each connection waits long before it tries again.
         for _ in 0..<10 {
             #expect(throws: Fault.self) { try ledger.customer(of: stream) }
             pause(milliseconds: 150)
@@ -225,7 +225,7 @@ struct LogGuardTests {
             """)
         _ = try ledger.look()
         #expect(ledger.impediments.isEmpty)
-        // Who says that it is ready takes reads and writes from that moment on.
+        // An instance that says it is ready takes reads and writes immediately.
         #expect(try ledger.customer(of: stream).customer.grants.count == 2)
         _ = try ledger.append(.give("pro", to: stream, grant: "g3"))
     }
@@ -274,7 +274,7 @@ struct LogGuardTests {
         }
         ledger.known.keep()
         let root = kept.withLock { $0.root }
-        // As the first event of a shard that has none, and as an acceptance behind the last of its own.
+        // As the first event of an empty shard, and as an acceptance after the shard's last one.
         let columns = """
             digest, chain, 0, 0, actor, cause, cause_index, cause_digest, catalog_version, evidence, format
             from deed.events

@@ -1,14 +1,15 @@
 import Core
+import Histories
 import Ledger
 import TestSupport
 import Testing
 
-@Suite("Long streams", .timeLimit(.minutes(5)))
+@Suite("Long streams", .timeLimit(.minutes(20)))
 struct LongStreamTests {
     private let database: ScratchDatabase
     private static let count = 1200
 
-    /// A customer whose events are more than a commit takes in while shards are locked.
+    /// A customer with more events than a commit loads while shards are locked.
     init() throws {
         database = try ScratchDatabase()
         let ledger = database.ledger()
@@ -64,5 +65,37 @@ struct LongStreamTests {
             }
         }
         #expect(try count(of: "long") == Int64(Self.count) + 40)
+    }
+}
+
+@Suite("Batches of a long stream", .timeLimit(.minutes(20)))
+struct LongBatchTests {
+    private static let long = try? Core.Stream.test("long")
+
+    private func adjust(_ key: String) throws -> Command {
+        let wish = AdjustBalance(currency: id("coins"), amount: 1, reason: id("r"), ticket: nil)
+        return .customer(
+            try #require(Self.long), actor: id("test"),
+            cause: Cause(text: "key:\(key)", digest: [UInt8](repeating: 0, count: 32))
+        ) { state, _, _ throws(Refusal) in try state.decide(wish) }
+    }
+
+    @Test(
+        "A call that comes twice in one batch, with hundreds of others between, is done once",
+        arguments: [0, 600, 690, 780])
+    func twiceInABatch(_ earlier: Int) throws {
+        let database = try ScratchDatabase()
+        let ledger = database.ledger(change: { $0.backgroundBatch = 512 })
+        defer { ledger.close() }
+        for number in 0..<earlier { _ = try ledger.append(adjust("e\(number)")) }
+        let call = try adjust("twice")
+        let others = try (0..<505).map { try adjust("o\($0)") }
+        let results = ledger.appendAll([call] + others + [call], at: .service, isRehearsal: false)
+        #expect(results.count == 507)
+        let versions = try [results[0], results[506]].map { try $0.get().events.map(\.version) }
+        #expect(versions[0] == versions[1])
+        #expect(
+            try database.number("select count(*) from deed.events where customer = 'long'")
+                == Int64(earlier + 506))
     }
 }

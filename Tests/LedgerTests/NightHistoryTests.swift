@@ -8,7 +8,7 @@ import Testing
 
 @testable import Ledger
 
-@Suite("Random histories while the clock runs", .timeLimit(.minutes(5)))
+@Suite("Random histories while the clock runs", .timeLimit(.minutes(20)))
 final class NightHistoryTests {
     private let database: ScratchDatabase
     private let clock = HistoryClock()
@@ -34,7 +34,7 @@ final class NightHistoryTests {
 
     deinit { for ledger in ledgers { ledger.close() } }
 
-    /// Facts of all customers in any order: what happened early may be told late.
+    /// The facts of all customers in any order. Early facts may be reported late.
     private func deliveries(
         _ count: Int, seed: UInt64
     ) throws -> [(stream: Stream, fact: AnyFact, key: String)] {
@@ -94,8 +94,8 @@ final class NightHistoryTests {
         #expect(audit.findings.isEmpty, "\(audit.findings)")
     }
 
-    /// What was published of each customer, beside what a model in memory publishes that hears the same facts when
-    /// they were recorded: a boundary that is missing here is a difference.
+    /// Compares what was published for each customer with a model in memory that gets the same
+    /// facts at the same times. A missing boundary is a difference.
     private func expectAsModel(
         _ deliveries: [(stream: Stream, fact: AnyFact, key: String)]
     ) throws {
@@ -151,12 +151,12 @@ final class NightHistoryTests {
             #expect(state == (try ledgers[0].customer(of: stream).customer))
             #expect(Set(state.endedAccess.keys) == open)
         }
-        // Otherwise it says little.
+        // Otherwise the test says little.
         #expect(ended > 20 && regained > 0, "\(ended), \(regained)")
     }
 }
 
-/// A clock that stands where a history is.
+/// A clock fixed at the current point of a history.
 private final class HistoryClock: Sendable {
     private let instant = Mutex(at(0))
 

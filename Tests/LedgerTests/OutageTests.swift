@@ -30,7 +30,7 @@ struct OutageTests {
         try govern("alter database \(database.name) allow_connections \(allowed)")
     }
 
-    /// Runs SQL from a database beside it, which stays open to the test.
+    /// Runs SQL from another database, which stays open to the test.
     private func govern(_ text: String) throws {
         var server = try Connection.open(ConnectionSettings(url: database.serverURL, role: nil))
         try server.run(Script(embedded: Array(text.utf8)))
@@ -47,7 +47,7 @@ struct OutageTests {
         return found
     }
 
-    /// The session that looks at the database, and the ledger's others.
+    /// The session of the health check, and the ledger's others.
     private func lookingAndOthers() throws -> (looking: pid_t, others: Set<pid_t>) {
         let looking = pid_t(
             try database.number(
@@ -56,7 +56,7 @@ struct OutageTests {
                 where datname = '\(database.name)' and pid <> pg_backend_pid()
                     and query like '%deed.standbys()%'
                 """))
-        // A signal to 0 goes to this process and all beside it.
+        // A signal to 0 would go to this process and its whole group.
         try #require(looking > 1)
         return (looking, try Set(sessions()).subtracting([looking]))
     }
@@ -102,7 +102,7 @@ struct OutageTests {
         }
         #expect(answered.change { $0 }?.sequence == 2)
         #expect(others > 3, "\(others)")
-        // One wait for the lock, and not until it is given up.
+        // It waits for the lock once, and not until the command is given up.
         #expect(longest < 900, "\(longest) ms")
     }
 
@@ -260,7 +260,7 @@ struct OutageTests {
             try? allowConnections(true)
         }
         _ = try ledger.append(.give("pro", to: .test("u1"), grant: "g2"))
-        // The line is written behind the answer.
+        // The line is written after the answer.
         ledger.close()
         let events = lines.withLock { $0 }.compactMap { line in
             ["commit_retried", "commit_succeeded"].first { line.contains($0) }

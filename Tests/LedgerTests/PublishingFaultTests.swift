@@ -14,7 +14,7 @@ final class PublishingFaultTests {
     private let clock = TestClock()
     private let ledger: Ledger
 
-    /// A right of each customer has ended, and nothing told it.
+    /// A right of each customer has ended, and this is not published.
     init() throws {
         database = try ScratchDatabase()
         ledger = database.ledger(clock: clock.reading)
@@ -45,7 +45,7 @@ final class PublishingFaultTests {
         try database.number("select count(*) from deed.events where type = 'access.ended'")
     }
 
-    /// How many customers lie in the first shard in which any does, and that shard.
+    /// The first shard with customers, and how many it has.
     private func firstShard() throws -> (shard: Int64, customers: Int64) {
         let shard = try database.number("select min(shard) from deed.customers")
         return (
@@ -162,14 +162,14 @@ final class PublishingFaultTests {
         let cold = database.ledger(clock: clock.reading)
         defer { cold.close() }
         _ = try cold.publishBoundaries()
-        // A shard has fewer customers than a batch, so each is published in one.
+        // A shard has fewer customers than a batch, so each shard is published in one batch.
         let parted = try database.number(
             """
             select count(*) from (select from deed.events where type = 'access.ended'
             group by shard having count(distinct xmin::text) > 1) as parted
             """)
         #expect(parted == 0)
-        // The next look finds them again, and all others done.
+        // The next check finds them again, and all others done.
         let next = try cold.publishBoundaries()
         #expect(next.customers == 2 && next.notices == 0 && next.fault != nil)
     }

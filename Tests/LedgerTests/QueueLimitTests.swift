@@ -6,7 +6,7 @@ import Telemetry
 import TestSupport
 import Testing
 
-@Suite("Commands that wait", .timeLimit(.minutes(10)))
+@Suite("Commands that wait", .timeLimit(.minutes(20)))
 struct QueueLimitTests {
     private static let limit = 8
 
@@ -34,7 +34,7 @@ struct QueueLimitTests {
         }
         var holder = try Connection.open(database.settings())
         try holder.run(Script(embedded: Array("begin; lock deed.shards in exclusive mode".utf8)))
-        // Taken by the committer, which now waits for the lock.
+        // The committer has taken this one and is waiting for the lock.
         try submit(0..<1)
         #expect(eventually(within: 5000) { metrics.text().contains("deed_commit_queue_depth 0\n") })
         try submit(1..<21)

@@ -8,7 +8,7 @@ import Testing
 @testable import Ledger
 @testable import Service
 
-/// What a reconciliation finds in rows that were altered, and who may do it.
+/// What a reconciliation finds in altered rows, and who may run it.
 @Suite("A reconciliation's work")
 final class ReconcilerTests {
     private let database: ScratchDatabase
@@ -51,7 +51,7 @@ final class ReconcilerTests {
         return ReconcilePart.all(of: plan)
     }
 
-    /// What comparing the rows comes to, shard by shard or with a sample.
+    /// The counts from comparing the rows, shard by shard or by sample.
     private func compare(full: Bool = false, repairs: Bool = false) throws -> StepCounts {
         let steps = steps(full: full, repairs: repairs)
         return try parts(full: full).reduce(into: StepCounts()) {
@@ -153,7 +153,7 @@ final class ReconcilerTests {
         try database.run("update deed.customers set runs = '{}' where customer in ('u3', 'u4')")
         let stream = try Stream.test("u3")
         let part = ReconcilePart(step: .projections, shard: stream.shard)
-        // It mends the rows and is killed before that is noted as done.
+        // It repairs the rows and is killed before that is noted as done.
         let mended = try steps(full: true, repairs: true).reconcile(part, of: run, at: .run(nil))
             .counts
         #expect(mended.found >= 1 && mended.mended == mended.found)
@@ -178,7 +178,7 @@ final class ReconcilerTests {
                 return other != nil
             })
         #expect(eventually(within: 10_000) { !one.isHeld })
-        // That it comes late to give it back takes nothing from the other one.
+        // Returning it late takes nothing from the other run.
         one.giveBack()
         #expect(other?.isHeld == true)
         #expect(try right() == nil)
@@ -191,7 +191,7 @@ final class ReconcilerTests {
         let one = try #require(try right())
         defer { one.giveBack() }
         try database.run("update deed.customers set runs = '{}' where customer = 'u3'")
-        // It stands still, and does not know yet that it lost the lease.
+        // The run is suspended and does not know that it lost the lease.
         try database.run("update deed.leases set fence = fence + 1")
         let part = ReconcilePart(step: .projections, shard: try Stream.test("u3").shard)
         let late = steps(full: true, repairs: true).reconcile([part], of: run, under: one.lease)
@@ -233,12 +233,12 @@ final class ReconcilerTests {
         try spoil(other)
         let walk = UnlistedWalk()
         #expect(try found(project, walk) == 0)
-        // What is spoiled behind the walk waits for the next one.
+        // Damage behind the walk waits for the next walk.
         try spoil(project)
         #expect(try found(other, walk) == 1)
         #expect(try found(project, walk) == 0)
         #expect(try found(project, UnlistedWalk()) == 1)
-        // Where too many are found, each project has a walk of its own.
+        // If there are too many, each project has a walk of its own.
         let narrow = UnlistedWalk(limit: 1)
         #expect(try found(other, narrow) == 1)
         #expect(try found(project, narrow) == 1)

@@ -4,10 +4,10 @@ import Postgres
 import TestSupport
 import Testing
 
-/// Who may do what with each table, view and function, tried by each of them in SQL.
+/// Who may do what with each table, view and function. Each role tries it in SQL.
 ///
-/// Of a table `r`eads, `a`dds, `w`rites over, `d`eletes, `e`mpties; of a function `x`, calls. Columns stand where only
-/// those may be written over. `-` is nothing.
+/// For a table: `r` read, `a` add, `w` overwrite, `d` delete, `e` empty. For a function: `x`
+/// execute. Columns are listed if only those may be overwritten. `-` means nothing.
 @Suite("Rights in SQL")
 struct RightsTableTests {
     private static let analystReads: Set = [
@@ -17,10 +17,10 @@ struct RightsTableTests {
 
     private static let who = ["owner", "service", "analyst", "stranger"]
 
-    /// What each may do: the owner, the service, an analyst as `docs/sql.md` makes one, and a login that was
-    /// given nothing.
+    /// The rights of the owner, the service, an analyst according to `docs/sql.md`, and a login
+    /// without any grant.
     private static let table: [String: [String]] = [
-        // The log and what stands beside it. Triggers refuse the owner more: `LogProtectionTests`.
+        // The log and what goes with it. Triggers restrict the owner further: `LogProtectionTests`.
         "events": ["rawd", "ra", "-", "-"],
         "shards": ["rwd", "rw(head,chain,recorded_at)", "-", "-"],
         "migrations": ["rawde", "r", "-", "-"],
@@ -29,7 +29,7 @@ struct RightsTableTests {
         "certificates": ["rawde", "ra", "-", "-"],
         "test_clock": ["rawd", "rw(stands_at)", "r", "-"],
 
-        // What follows from the log.
+        // Tables that follow from the log.
         "customers": ["rawde", "rawd", "-", "-"],
         "purchases": ["rawde", "rawd", "-", "-"],
         "customer_balances": ["rawde", "rawd", "-", "-"],
@@ -40,6 +40,7 @@ struct RightsTableTests {
         "holders": ["rawde", "rawd", "-", "-"],
         "transaction_names": ["rawde", "rawd", "-", "-"],
         "erased_purchases": ["rawde", "rawd", "-", "-"],
+        "kept_states": ["rawde", "rawd", "-", "-"],
         "projects": ["rawde", "rawd", "-", "-"],
         "apps": ["rawde", "rawd", "-", "-"],
         "keys": ["rawde", "rawd", "-", "-"],
@@ -49,7 +50,7 @@ struct RightsTableTests {
         "waiting_credits": ["rawde", "rawd", "-", "-"],
         "token_buckets": ["rawde", "rw", "-", "-"],
 
-        // What does not follow from it.
+        // Tables that do not.
         "intake": ["rawde", "rawd", "-", "-"],
         "evidence_names": ["rawde", "rawd", "-", "-"],
         "emptying": ["rawde", "rawd", "-", "-"],
@@ -69,10 +70,17 @@ struct RightsTableTests {
         "webhook_attempts": ["rawde", "rawd", "-", "-"],
         "webhook_replays": ["rawde", "rawd", "-", "-"],
         "lost_ends": ["rawde", "rawd", "-", "-"],
+        "key_uses": ["rawde", "raw", "-", "-"],
+        "refused_calls": ["rawde", "rad", "-", "-"],
+        "people": ["rawde", "rawd", "-", "-"],
+        "person_roles": ["rawde", "rawd", "-", "-"],
+        "person_links": ["rawde", "rawd", "-", "-"],
+        "sessions": ["rawde", "rawd", "-", "-"],
+        "sign_in_tries": ["rawde", "rawd", "-", "-"],
         "instances": ["rawde", "rawd", "-", "-"],
         "last_done": ["rawde", "rawd", "-", "-"],
 
-        // What other programs read. One row of balances is one row of a table.
+        // What other programs read. A row of balances is one row of a table.
         "balances": ["rawd", "r", "r", "-"],
         "entitlements": ["r", "r", "r", "-"],
         "subscriptions": [
@@ -88,14 +96,14 @@ struct RightsTableTests {
         "products": ["r", "r", "r", "-"],
         "feed": ["r", "r", "r", "-"],
 
-        // What other programs call, by themselves or through the views.
+        // Functions that other programs call, directly or through the views.
         "entitled(text,text,text,timestamp with time zone,text)": ["x", "x", "x", "-"],
         "now()": ["x", "x", "x", "-"],
         "instant(bigint)": ["x", "x", "x", "-"],
         "instant(text)": ["x", "x", "x", "-"],
         "every_shard()": ["x", "x", "x", "-"],
 
-        // What the service calls.
+        // Functions that the service calls.
         "claim_apps(text[],text[],text[],bigint[],text[],boolean[])": ["x", "x", "-", "-"],
         "claim_orders(text[],text[],text[],text[])": ["x", "x", "-", "-"],
         "claim_tokens(text[],text[],text[],text[])": ["x", "x", "-", "-"],
@@ -108,7 +116,7 @@ struct RightsTableTests {
         "empty_erased(smallint,text,text,text,bigint,bigint)": ["x", "x", "-", "-"],
         "shard_of(text,text,text)": ["x", "-", "-", "-"],
 
-        // What triggers call, for every writer.
+        // Functions that triggers call, for every writer.
         "refuse_change()": ["x", "-", "-", "-"],
         "refuse_change_of_log()": ["x", "-", "-", "-"],
         "refuse_test_clock()": ["x", "-", "-", "-"],
@@ -131,7 +139,7 @@ struct RightsTableTests {
         // Makes the service's role.
         _ = try ScratchDatabase()
         let database = try ScratchDatabase(migrated: false)
-        // An owner who is no superuser, and made no role.
+        // An owner who is not a superuser and created no role.
         let owner = try TestLogin("in role deed_service", at: database.url)
         try owner.run("alter database \(database.name) owner to \(owner.name)")
         defer { try? owner.run("reassign owned by \(owner.name) to deed") }
@@ -164,7 +172,7 @@ struct RightsTableTests {
     }
 }
 
-/// A table or view with its columns, a function, or a statement of the table's own.
+/// A table or view with its columns, a function, or a statement of the table above.
 private struct Object {
     let name: String
     var columns: [String] = []
@@ -210,7 +218,7 @@ private struct Object {
     }
 }
 
-/// One who tries.
+/// A role that tries it.
 private final class Trial {
     private let settings: ConnectionSettings
 
@@ -224,8 +232,9 @@ private final class Trial {
                 try connection.run(Script(embedded: Array("begin; \(statement)".utf8)))
                 return true
             } catch {
-                // Refused by a privilege, by a trigger, or because a view is not one row of one table. What
-                // is refused for another reason was tried in vain, and not forbidden.
+                // Refused by a privilege, by a trigger, or because a view's row is not one row of
+                // one table. Any other error means that the attempt failed, not that it was
+                // forbidden.
                 let state = error.sqlState ?? ""
                 let isImpossible =
                     object.call == nil && ["0A000", "42809", "55000"].contains(state)
@@ -236,7 +245,7 @@ private final class Trial {
         let name = "deed.\(object.name)"
         var done = ""
         if try may("select from \(name) limit 0") { done += "r" }
-        // Evidence is filed whole.
+        // Evidence is always written whole.
         let values = object.name == "evidence" ? "(content) values ('')" : "default values"
         if try may("insert into \(name) \(values)") { done += "a" }
         let written = try object.columns.filter {

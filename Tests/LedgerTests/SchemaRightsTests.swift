@@ -4,7 +4,7 @@ import Postgres
 import TestSupport
 import Testing
 
-/// What the schema is, held against what the migrations make.
+/// Compares the schema with what the migrations create.
 @Suite("The schema is what the migrations make")
 struct SchemaRightsTests {
     private let database: ScratchDatabase
@@ -38,7 +38,7 @@ struct SchemaRightsTests {
     func same() throws {
         #expect(try differences() == [])
         #expect(try differences(role: LedgerSettings.serviceRole) == [])
-        // Reading is the owner's to give.
+        // The owner may grant reading.
         let analyst = try TestLogin(analystOf: database)
         try analyst.run("grant select on deed.events to \(analyst.name)")
         #expect(try differences() == [])

@@ -1,13 +1,56 @@
 import Core
-import Ledger
 import Postgres
 import SQL
 import TestSupport
 import Testing
 
+@testable import Ledger
+
 @Suite("Migrations")
 struct SchemaTests {
     private let now = Instant(milliseconds: 0)
+
+    /// The migrations of each release by SHA-256. Each release adds its own; none is ever changed.
+    private static let released = [
+        (
+            "0001_baseline",
+            "1af9d5d1e7ade8c19543c65aea8e9ef3274c3defc9d0b83b8115aeacf6983cbc"
+        ),
+        (
+            "0002_hands",
+            "25f48130a1ebe131e5ff01df9dc31f4243cc46252c62345c5e1dc22d5e7a62c1"
+        ),
+        (
+            "0003_find",
+            "f0c625556cc4c2cde5a44d61cfc679cb1ff7abab3f8ac0d49c6735318fd69c15"
+        ),
+        (
+            "0004_webhooks",
+            "5b5a29fc286d63c0e4275cdd9df54619b2e4f2df4c28df60e5d246594a81d1fe"
+        ),
+        (
+            "0005_operate",
+            "26c0d6b2aa57cd5bcedf526c671605d0e7581e1f4b6731ef86fe6193c3dad364"
+        ),
+        (
+            "0006_erase",
+            "7fe74a858248ffea15f5bf7d9758add07274bb05734069077406a7464c2f1dc8"
+        ),
+        (
+            "0007_persons",
+            "9b8b361e1aa5c77c5922c0f36e2bc322d4d3f6b23c5c722028a2a93dffbc933f"
+        ),
+        (
+            "0008_merge",
+            "a552d9734531a1920214eb1a54d89c1c30ae312b456d39ddf502667ab0fe1cbf"
+        ),
+    ]
+
+    @Test("A released migration stays as it was", arguments: released)
+    func unedited(_ name: String, _ digest: String) throws {
+        let migration = try #require(Migration.all.first { $0.name == name })
+        #expect(migration.digest.hexDigits == digest)
+    }
 
     @Test("An empty database is migrated once")
     func migrate() throws {
@@ -25,7 +68,44 @@ struct SchemaTests {
         #expect(taken.isEmpty)
     }
 
-    @Test("If nothing is missing, nothing waits for another migrator", .timeLimit(.minutes(10)))
+    @Test("An index that an earlier try left behind is built anew, and nothing waits for it")
+    func stepwise() throws {
+        let database = try ScratchDatabase()
+        try database.run(
+            """
+            delete from deed.migrations where name = '0011_causes';
+            drop index deed.events_of_causes;
+            create index events_of_causes on deed.events (customer);
+            """)
+        let ledger = database.ledger()
+        defer { ledger.close() }
+        inParallel(4) { lane in
+            if lane == 0 {
+                for number in 0..<50 {
+                    _ = try? ledger.append(.give("pro", to: .test("u"), grant: "g\(number)"))
+                }
+                return
+            }
+            var schema = Schema(database.settings())
+            do {
+                try schema.migrate(now: now) { _ in }
+            } catch {
+                Issue.record("\(error)")
+            }
+        }
+        #expect(try ledger.customer(of: .test("u")).customer.grants.count == 50)
+        let valid = """
+            select count(*) from pg_index as i join pg_class as c on c.oid = i.indexrelid
+            where c.relname = 'events_of_causes' and i.indisvalid
+                and pg_get_indexdef(i.indexrelid) like '%hashtextextended%'
+            """
+        #expect(try database.number(valid) == 1)
+        #expect(
+            try database.number("select count(*) from deed.migrations")
+                == Int64(Migration.all.count))
+    }
+
+    @Test("If nothing is missing, nothing waits for another migrator", .timeLimit(.minutes(20)))
     func unlocked() throws {
         let database = try ScratchDatabase()
         var holder = try Connection.open(database.settings())

@@ -15,7 +15,7 @@ struct SeveralStreamsTests {
 
     init() throws {
         database = try ScratchDatabase()
-        // Each batch is decided later than any cool-down after the one before.
+        // Each batch is decided later than the previous one's cool-down.
         let clock = TestClock()
         ledger = database.ledger(clock: {
             clock.advance(byMilliseconds: 2000)
@@ -23,7 +23,7 @@ struct SeveralStreamsTests {
         })
     }
 
-    /// Proves a purchase for a customer, under a policy by which it moves to the customer who proves it.
+    /// Proves a purchase for a customer, under a policy that moves it to that customer.
     private func claim(
         _ fact: TransactionFact, for customer: String, key: String, token: String? = nil,
         evidence: [EvidenceRecord] = []
@@ -87,7 +87,7 @@ struct SeveralStreamsTests {
             let token = AccountToken(random: [UInt8](repeating: round, count: 16))
             let registered = Event.tokenRegistered(TokenRegistered(token: token))
             _ = try ledger.append(change("anna\(round)", "1", registered))
-            // What comes while the committer waits is one batch behind that.
+            // Commands that arrive while the committer waits form one batch after that.
             var holder = try Connection.open(database.settings())
             try holder.run(
                 Script(embedded: Array("begin; lock deed.shards in exclusive mode".utf8)))

@@ -1,9 +1,10 @@
 import Core
-import Ledger
 import Postgres
 import SQL
 import TestSupport
 import Testing
+
+@testable import Ledger
 
 @Suite("Reading streams")
 struct StreamReadingTests {
@@ -23,7 +24,7 @@ struct StreamReadingTests {
                 binds: [
                     .int2s([stream.shard.number]), .texts([stream.project.text]),
                     .texts([stream.environment.rawValue]), .texts([stream.customer.text]),
-                    .int8s([known]), .int8s([0]),
+                    .int8s([known]), .int8s([0]), .int2(nil),
                 ])
             try connection.run([call]) { _, rows in
                 #expect(rows.count == rowCount)
@@ -31,5 +32,21 @@ struct StreamReadingTests {
                 #expect(chains == [1] + [Int](repeating: 0, count: rowCount - 1), "\(known)")
             }
         }
+    }
+
+    @Test("The log gets a limited number of lines a minute, however many streams cannot be read")
+    func manyUnread() {
+        let lines = LoggedLines()
+        let unread = UnreadStreams(log: lines.log)
+        let fault = LedgerError.unreadable("a test").fault
+        for _ in 0..<3 {
+            for number in 0..<3000 {
+                unread.note(UnreadSubject("p", "mars", "u\(number)", row: "customers"), fault)
+            }
+        }
+        unread.note(UnreadSubject("p", "mars", "u", row: "customers"), .unavailable)
+        #expect(unread.count == 1000 && unread.list.count == 1000)
+        #expect(lines.all.count == 1000)
+        #expect(lines.all[0].contains(#""row":"customers""#))
     }
 }

@@ -2,7 +2,7 @@ import Postgres
 import TestSupport
 import Testing
 
-/// What a row of a database has to do with the real world, so that no test clock may stand beside it.
+/// Rows that tie a database to the real world, so it can have no test clock.
 @Suite("What excludes a test clock")
 struct TestClockRefusalTests {
     private static let clock = "insert into deed.test_clock (stands_at, marked_at) values (0, 0)"

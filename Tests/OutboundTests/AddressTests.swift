@@ -75,6 +75,25 @@ struct AddressTests {
                 }
             }
         }
+        // By https, too, and before a socket is opened: the listener hears nothing.
+        let listener = try SilentListener()
+        for host in [
+            "[::1]", "127.0.0.1", "169.254.169.254", "[::ffff:10.0.0.1]", "[::ffff:127.0.0.1]",
+            "localhost", "0x7f.1",
+        ] {
+            let shut = try Courier(rules: AddressRules())
+            defer { shut.close() }
+            var request = OutboundRequest("POST", "https://\(host):\(listener.port)/")
+            request.timeoutMilliseconds = 2000
+            do throws(OutboundError) {
+                _ = try shut.send(request)
+                Issue.record("\(host) was reached by https")
+            } catch {
+                if case .forbidden = error { continue }
+                Issue.record("\(host) by https: \(error)")
+            }
+        }
+        #expect(listener.connections == 0)
         let rules = AddressRules("127.0.0.1")
         let open = try Courier(rules: rules)
         defer { open.close() }

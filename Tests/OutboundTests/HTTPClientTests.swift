@@ -6,7 +6,7 @@ import TestSupport
 import Testing
 import Threading
 
-@Suite(.timeLimit(.minutes(10)))
+@Suite(.timeLimit(.minutes(20)))
 struct HTTPClientTests {
     /// A server that answers with what it was asked.
     private func makeServer(

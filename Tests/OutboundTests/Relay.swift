@@ -3,8 +3,8 @@ import Synchronization
 import TestSupport
 import Threading
 
-/// Passes on what goes to and from a server. Told to, it swallows what comes on the connections that stand,
-/// as a network does that has lost them; later ones are passed on.
+/// Passes on what goes to and from a server. On request it swallows the traffic of existing
+/// connections, like a network that has lost them. Later connections work.
 final class Relay: Sendable {
     private final class Line: Sendable {
         let isMute = Atomic(false)
@@ -55,7 +55,7 @@ final class Relay: Sendable {
         lines.withLock { $0.forEach { $0.isMute.store(true, ordering: .relaxed) } }
     }
 
-    /// How many connections came so far.
+    /// How many connections have come.
     var count: Int { lines.withLock { $0.count } }
 }
 

@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 import Threading
 
-@Suite("Servers with TLS", .timeLimit(.minutes(10)))
+@Suite("Servers with TLS", .timeLimit(.minutes(20)))
 struct TLSTests {
     private func words(_ response: OutboundResponse) -> [String] {
         String(decoding: response.body, as: UTF8.self).split(separator: " ").map(String.init)
@@ -104,7 +104,7 @@ struct TLSTests {
         relay.loseConnections()
         var hasty = request
         hasty.firstByteMilliseconds = 2000
-        // Two share it: the second one still holds it when the first one is given up.
+        // Two share it: the second still holds it when the first is given up.
         let given = Monitor<[Courier.Answer]>([])
         for _ in 0..<2 {
             courier.send(hasty) { answer in given.change { $0.append(answer) } }
@@ -117,7 +117,7 @@ struct TLSTests {
         for answer in told {
             #expect(throws: OutboundError.timedOut(milliseconds: 2000)) { try answer.get() }
         }
-        // A new one is kept as the first one was.
+        // A new one is kept like the first.
         #expect(words(try courier.send(request)) == third)
         #expect(told.count == 2 && relay.count == 2)
     }

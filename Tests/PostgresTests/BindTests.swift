@@ -142,7 +142,7 @@ struct BindTests {
         }
     }
 
-    /// Runs the call, which must give rows or none, once.
+    /// Runs the call once and passes on its rows, if any.
     private func check(_ call: Call, _ each: (borrowing Rows) -> Void) throws {
         var connection = try Connection.open(database.settings())
         var times = 0

@@ -48,7 +48,7 @@ struct PipelineTests {
         #expect(seen.count == 2)
     }
 
-    @Test("More data than the sockets buffer travel both ways at once", .timeLimit(.minutes(10)))
+    @Test("More data than the sockets buffer travel both ways at once", .timeLimit(.minutes(20)))
     func large() throws {
         let echo = Statement("select $1::bytea")
         var connection = try Connection.open(database.settings())
@@ -84,7 +84,7 @@ struct PipelineTests {
         #expect(failure?.constraint == constraint)
         #expect(answered == [0])
         expect(connection, isUsable: true)
-        // The statement behind the error was never prepared; it is now.
+        // The statement after the error was never prepared, but it is now.
         var count: Int64?
         try connection.run([late()]) { _, rows in count = rows.int8(0, 0) }
         #expect(count == 0)

@@ -5,18 +5,18 @@ import Practice
 import TestSupport
 import Testing
 
-@Suite("The program deed-practice", .timeLimit(.minutes(10)))
+@Suite("The program deed-practice", .timeLimit(.minutes(20)))
 struct CommandTests {
     private func call(
         _ program: PracticeProgram, _ words: String...
     ) throws -> (code: Int32, text: String) {
-        try run(practiceProgram.path, words, variables: ["DEED_PRACTICE_STORE": program.url])
+        try run(practiceProgram.path, words, variables: ["DEED_PRACTICE_URL": program.url])
     }
 
     private func json(_ program: PracticeProgram, _ words: String...) throws -> JSON {
         let finished = try run(
             practiceProgram.path, words + ["--json"],
-            variables: ["DEED_PRACTICE_STORE": program.url])
+            variables: ["DEED_PRACTICE_URL": program.url])
         #expect(finished.code == 0, "\(finished.text)")
         return try JSON.read(Array(finished.text.utf8))
     }
@@ -61,7 +61,7 @@ struct CommandTests {
                 ["restore", "--customer", "u1"],
             ] {
                 let text = try run(
-                    practiceProgram.path, words, variables: ["DEED_PRACTICE_STORE": program.url]
+                    practiceProgram.path, words, variables: ["DEED_PRACTICE_URL": program.url]
                 ).text
                 #expect(text.contains(" http://127.0.0.1:1/v1/customers/u1/receipts"), "\(text)")
             }
@@ -142,7 +142,7 @@ struct CommandTests {
                 (["show", "u1"], 2, "unexpected argument"),
                 (["roots", "here"], 2, "unexpected argument"),
                 (["advance", "1d", "2d"], 2, "unexpected argument"),
-                (["show", "--store", "http://127.0.0.1:1"], 3, "does not answer"),
+                (["show", "--url", "http://127.0.0.1:1"], 3, "does not answer"),
                 (
                     ["serve", "--data-dir", folder.file("new"), "--listen", "0.0.0.0:0"], 2,
                     "127.0.0.1"
@@ -150,7 +150,7 @@ struct CommandTests {
             ]
             for (words, code, sentence) in cases {
                 let ended = try run(
-                    practiceProgram.path, words, variables: ["DEED_PRACTICE_STORE": program.url])
+                    practiceProgram.path, words, variables: ["DEED_PRACTICE_URL": program.url])
                 #expect(ended.code == code, "\(words): \(ended.text)")
                 #expect(ended.text.contains(sentence), "\(words): \(ended.text)")
             }

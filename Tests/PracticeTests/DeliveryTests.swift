@@ -4,7 +4,7 @@ import JSON
 import Practice
 import Testing
 
-@Suite("Notifications of the practice store", .timeLimit(.minutes(10)))
+@Suite("Notifications of the practice store", .timeLimit(.minutes(20)))
 struct DeliveryTests {
     private let hour: Int64 = 3_600_000
 

@@ -3,7 +3,7 @@ import JSON
 import Practice
 import Testing
 
-@Suite("Renewals that are charged before the period ends", .timeLimit(.minutes(10)))
+@Suite("Renewals that are charged before the period ends", .timeLimit(.minutes(20)))
 struct EarlyRenewalTests {
     private func bought(
         _ product: String, pace: Pace = .calendar, isEarly: Bool? = nil

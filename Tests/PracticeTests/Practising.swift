@@ -19,6 +19,7 @@ func instant(_ text: String) -> Instant {
 
 /// Roots that every test of a run shares: keys take their time.
 let practice = Authority()
+let practiceAccount = ServiceAccount()
 
 extension Instant {
     func days(_ count: Int64) -> Instant { advanced(byMilliseconds: count * day) }

@@ -41,7 +41,8 @@ final class ServedStore: Sendable {
         let postman = try Postman()
         store = PracticeStore(
             PracticeWorld(shop, from: opening, seed: 21), authority: practice,
-            folder: folder, port: PracticePort(now: machineInstant, send: { postman.send($0, $1) }))
+            account: practiceAccount, folder: folder,
+            port: PracticePort(now: machineInstant, send: { postman.send($0, $1) }))
         server = try PracticeServer(store, listen: "127.0.0.1:0", now: machineInstant)
     }
 

@@ -7,7 +7,7 @@ import TestSupport
 import Testing
 import Threading
 
-@Suite("The App Store Server API of the practice store", .timeLimit(.minutes(10)))
+@Suite("The App Store Server API of the practice store", .timeLimit(.minutes(20)))
 struct ServerAPITests {
     @Test("A token with any wrong part is answered 401 without a body")
     func tokens() throws {

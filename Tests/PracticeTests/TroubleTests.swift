@@ -5,7 +5,7 @@ import Practice
 import TestSupport
 import Testing
 
-@Suite("Answers of a practice store in trouble", .timeLimit(.minutes(10)))
+@Suite("Answers of a practice store in trouble", .timeLimit(.minutes(20)))
 struct TroubleTests {
     private func served(_ trouble: String) throws -> (ServedStore, String) {
         let served = try ServedStore()

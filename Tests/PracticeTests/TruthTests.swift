@@ -7,7 +7,7 @@ import Synchronization
 import TestSupport
 import Testing
 
-@Suite("Deed's answers compared with the practice store's own records", .timeLimit(.minutes(10)))
+@Suite("Deed's answers compared with the practice store's own records", .timeLimit(.minutes(20)))
 struct TruthTests {
     @Test("Two hundred lives of two years agree at every boundary")
     func lives() async throws {

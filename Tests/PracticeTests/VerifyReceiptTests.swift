@@ -7,7 +7,7 @@ import Outbound
 import Practice
 import Testing
 
-@Suite("verifyReceipt of the practice store", .timeLimit(.minutes(10)))
+@Suite("verifyReceipt of the practice store", .timeLimit(.minutes(20)))
 struct VerifyReceiptTests {
     private func body(_ receipt: String, password: String? = "practice-shared-secret") -> JSON {
         var object = JSONObject()

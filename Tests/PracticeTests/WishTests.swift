@@ -4,7 +4,7 @@ import Outbound
 import Practice
 import Testing
 
-@Suite("Requests that the practice store refuses, and shared purchases", .timeLimit(.minutes(10)))
+@Suite("Requests that the practice store refuses, and shared purchases", .timeLimit(.minutes(20)))
 struct WishTests {
     private func store() throws -> PracticeStore {
         let store = PractisedStore(PracticeWorld(.example, from: opening, seed: 9)).store

@@ -5,7 +5,7 @@ import Telemetry
 import TestSupport
 import Testing
 
-@Suite("The folder of a private PostgreSQL", .serialized, .timeLimit(.minutes(10)))
+@Suite("The folder of a private PostgreSQL", .serialized, .timeLimit(.minutes(20)))
 struct DataFolderTests {
     @Test(
         "A folder that others may write to is refused and stays unchanged",
@@ -60,7 +60,7 @@ struct DataFolderTests {
             """
         #expect(session(as: 0, in: folder, asking: rules).text == "0\n")
 
-        // As a build before left it running, and as it left it behind.
+        // As an earlier build left it, running and stopped.
         let old = "local all all trust\nhost all all 127.0.0.1/32 trust\n"
         try old.write(toFile: "\(folder)/postgres/pg_hba.conf", atomically: false, encoding: .utf8)
         #expect(session(as: 0, in: folder, asking: "select pg_reload_conf()").code == 0)
@@ -88,7 +88,7 @@ struct DataFolderTests {
         return stat(path, &found) == 0 ? found.st_uid : 0
     }
 
-    /// What `psql` says to that user of the machine.
+    /// What `psql` prints when run as this user.
     private func session(
         as user: uid_t, in folder: String, asking question: String = "select 1"
     ) -> (code: Int32, text: String) {

@@ -50,13 +50,13 @@ final class ProgramsTests {
         #expect((Int(found.version) ?? 0) >= 14)
     }
 
-    /// A folder whose programs print this.
+    /// A folder with programs that print this text.
     private func install(_ name: String, printing text: String) throws -> String {
         let folder = scratch.file(name)
         try FileManager.default.createDirectory(
             atPath: folder, withIntermediateDirectories: false)
-        // Written by a process of its own: a program that this one has open for writing while
-        // another test starts a process could not be run.
+        // Written by another process. If this process still had the file open for writing when
+        // another test starts a process, the program could not be run.
         let script = """
             for program in initdb pg_ctl postgres; do
                 printf '#!/bin/sh\\necho "%s"\\n' "$2" >"$1/$program"

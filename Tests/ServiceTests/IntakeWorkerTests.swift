@@ -144,7 +144,7 @@ struct IntakeWorkerTests {
         believeAll()
         let item = try queue()
         var intake = service.intake
-        intake.ports.ledger = TappedLog(service.ledger) { _ throws(CommandError) in
+        intake.ledger = TappedLog(service.ledger) { _ throws(CommandError) in
             throw .fault(.unavailable)
         }
         _ = try worker(intake).work()
@@ -159,7 +159,7 @@ struct IntakeWorkerTests {
         believeAll()
         let item = try queue()
         var intake = service.intake
-        intake.ports.ledger = TappedLog(service.ledger) { _ throws(CommandError) in
+        intake.ledger = TappedLog(service.ledger) { _ throws(CommandError) in
             throw .refused(.tooMuchAtOnce(limit: Submission.eventLimit))
         }
         _ = try worker(intake).work()
@@ -172,7 +172,7 @@ struct IntakeWorkerTests {
         let item = try queue()
         let reason = AdminReason(reason: try Reason("spam"), ticket: nil)
         service.store.answer { [intake = service.intake, project] _, _, _, _ in
-            _ = try? intake.ports.ledger.perform(
+            _ = try? intake.ledger.perform(
                 intake.dropping(
                     item.id, of: project, reason: reason,
                     by: Sender(actor: .intake, idempotencyKey: nil)))
@@ -220,7 +220,7 @@ struct IntakeWorkerTests {
         #expect(try found(late).state.word == .believed)
     }
 
-    @Test("Eight workers of two instances record every item once", .timeLimit(.minutes(10)))
+    @Test("Eight workers of two instances record every item once", .timeLimit(.minutes(20)))
     func parallel() throws {
         believeAll()
         let count = 60

@@ -3,24 +3,25 @@ import Service
 import TestSupport
 import Testing
 
-/// The course of a reconciliation, over work that the test sees.
+/// How a reconciliation proceeds, over work that the test observes.
 @Suite("Reconciliations")
 struct ReconcilingTests {
-    /// What was done, and what was noted of it.
-    private final class Work: RunNotes, ReconcileSteps, ReconcileRight {
+    /// What was done, and what was noted about it.
+    private final class Work: RunNotes, ReconcileSteps, ReconcileRights, ReconcileRight {
         var done: [ReconcilePart] = []
         var noted: [ReconcilePart: StepCounts] = [:]
         var broken: [ReconcilePart] = []
         var isHeld = true
         let lease = Lease(name: "reconciliation", fence: 1)
-        /// That the right is another run's shows when the work is committed.
+        /// Whether committing the work reveals that another run has the right.
         var isOvertaken = false
-        /// What happens elsewhere while a part is done.
+        /// What happens elsewhere while a part is being done.
         var meanwhile: [ReconcilePart: () -> Void] = [:]
-        /// How many parts of each step were done at the same time, at most.
+        /// The maximum number of parts of each step done at the same time.
         var width: [ReconcileStep: Int] = [:]
         var time: Int64 = 0
 
+        func reconcileRight() -> Work? { self }
         func giveBack() {}
         func prepare() {}
 
@@ -48,7 +49,7 @@ struct ReconcilingTests {
             if isOvertaken { throw .leaseLost }
             if broken.contains(part) { throw .broken("the table is gone") }
             done.append(part)
-            // Stores are slow, shards are quick.
+            // Stores are slow and shards are quick.
             time += part.shard == nil ? 60_000 : 500
             meanwhile[part]?()
             return PartReport(StepCounts(lookedAt: 2, found: part.step == .orders ? 1 : 0))
@@ -66,7 +67,7 @@ struct ReconcilingTests {
 
     private func port(_ work: Work) -> ReconcilePort {
         var port = service.reconcilePort(wish)
-        (port.notes, port.steps, port.begin) = (work, work, { work })
+        (port.notes, port.steps, port.rights) = (work, work, work)
         port.monotonicClock = { work.time }
         return port
     }
@@ -142,7 +143,7 @@ struct ReconcilingTests {
             _ = try service.intake.reconcile(
                 wish, port(work), by: sender, while: { work.done.count < 64 + 1 + 16 })
         }
-        // Half an hour later the run is taken up behind a quarter of the shards of orders.
+        // Half an hour later the run resumes after a quarter of the shards of orders.
         work.time += 1_800_000
         var told: [ReconcileProgress] = []
         _ = try service.intake.reconcile(
@@ -156,8 +157,8 @@ struct ReconcilingTests {
         #expect(sample.millisecondsLeft == nil)
     }
 
-    /// The store allows 50 questions a second in production and 5 in the sandbox, of which some are left to
-    /// others. In production the calls one after the other take longer than that.
+    /// The store allows 50 questions per second in production and 5 in the sandbox, some of them
+    /// left to others. In production, consecutive calls take longer than that.
     @Test(
         "The time for histories is estimated from the store's limits and a call's duration",
         arguments: [(Environment.production, Int64(150)), (.sandbox, Int64(222))])
@@ -211,7 +212,7 @@ struct ReconcilingTests {
         #expect(
             try service.database.number(
                 "select count(*) from deed.events where type = 'reconciliation.finished'") == 1)
-        // What is noted is another run's by now.
+        // The remaining notes belong to another run.
         #expect(!work.noted.isEmpty)
     }
 

@@ -8,7 +8,7 @@ import TestSupport
 import Testing
 import Threading
 
-@Suite("A store that is slow for one app", .timeLimit(.minutes(10)))
+@Suite("A store that is slow for one app", .timeLimit(.minutes(20)))
 struct SlowStoreTests {
     private let service: TestService
     private let project: ProjectID

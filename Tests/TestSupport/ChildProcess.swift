@@ -3,7 +3,7 @@ package import Glibc
 import Synchronization
 import Threading
 
-/// A program that a test started. It is killed at the latest with its last reference.
+/// A program started by a test. It is killed with its last reference, if not before.
 package final class ChildProcess: Sendable {
     package struct NotStarted: Error {
         let program: String
@@ -11,7 +11,7 @@ package final class ChildProcess: Sendable {
     }
 
     package let id: pid_t
-    /// Its exit code, or 128 and the signal that ended it; `nil` while it runs.
+    /// Its exit code, or 128 plus the signal that ended it; `nil` while it runs.
     private let end = Mutex<Int32?>(nil)
 
     package init(
@@ -21,7 +21,7 @@ package final class ChildProcess: Sendable {
         var actions = posix_spawn_file_actions_t()
         posix_spawn_file_actions_init(&actions)
         defer { posix_spawn_file_actions_destroy(&actions) }
-        // Test threads may hold signals back; programs inherit that.
+        // Test threads may block signals, and programs inherit that.
         var attributes = posix_spawnattr_t()
         posix_spawnattr_init(&attributes)
         defer { posix_spawnattr_destroy(&attributes) }
@@ -54,12 +54,12 @@ package final class ChildProcess: Sendable {
         }
     }
 
-    /// How the process ended; `nil` when it did not in time.
+    /// How the process ended; `nil` if it did not end in time.
     package func wait(milliseconds: Int64) -> Int32? {
-        let deadline = monotonicMilliseconds() + milliseconds
+        let started = monotonicMilliseconds()
         while true {
             if let end = look() { return end }
-            if monotonicMilliseconds() > deadline { return nil }
+            if monotonicMilliseconds() > started + patient(milliseconds) { return nil }
             pause(milliseconds: 2)
         }
     }

@@ -2,7 +2,7 @@ package import Core
 package import Service
 import Synchronization
 
-/// The service's own leases, which are counted.
+/// The service's own leases, counted.
 package final class CountedLeases: Leases {
     private let leases: any Leases
     private let counts = Mutex((taken: 0, kept: 0))

@@ -5,8 +5,8 @@ package import Minting
 import Synchronization
 import Threading
 
-/// Tells lives through two services at once, shuffled and repeated, and compares what they come to with
-/// a life that was told in order.
+/// Reports lives through two services at once, shuffled and repeated, and compares the results with
+/// a life reported in order.
 package final class DeliveryCourse: Sendable {
     /// Makes a request to one of the two services.
     package typealias Call =
@@ -25,7 +25,7 @@ package final class DeliveryCourse: Sendable {
     private let seed: UInt64
     private let complaints = Mutex<[String]>([])
 
-    /// So many lives besides the one that is told in order; each is told in an order of its own.
+    /// `count` is the number of lives besides the one reported in order. Each has its own order.
     package init(_ store: MintedStore, from start: Instant, lives count: Int) {
         lives = (0...count).map { MintedLife($0, from: start, in: store) }
         environment = store.environment.lowercased()
@@ -34,7 +34,7 @@ package final class DeliveryCourse: Sendable {
         print("seed of deliveries: \(seed)")
     }
 
-    /// Everything that is not as it should be. `makeCall` is called once on each thread.
+    /// Everything that is wrong. `makeCall` is called once on each thread.
     package func run(_ makeCall: @escaping @Sendable () throws -> Call) throws -> [String] {
         let call = try makeCall()
         for delivery in lives[0].deliveries { send(delivery, 0, call) }
@@ -96,8 +96,7 @@ package final class DeliveryCourse: Sendable {
         return try JSON.read(answer.text)
     }
 
-    /// Its balance, and its entitlement in the course of time without names that differ from life to
-    /// life.
+    /// The life's balance, and its entitlement over time, without names that differ between lives.
     private func answers(
         of life: MintedLife, through service: Int, _ call: Call
     ) throws -> [String] {
@@ -114,7 +113,7 @@ package final class DeliveryCourse: Sendable {
         }
     }
 
-    /// No two events tell the same fact, and each transaction is made or renewed once.
+    /// No two events record the same fact, and each transaction is made or renewed once.
     private func lookForDoubles(_ life: MintedLife, _ call: Call) throws {
         let reply = try read("/v1/customers/\(life.customer)/events?limit=1000", 0, call)
         let events = reply["events"]?.array ?? []

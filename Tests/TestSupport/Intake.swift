@@ -1,7 +1,7 @@
 package import Core
 
 extension IntakeItem {
-    /// An item of its own: evidence is told apart by `number`.
+    /// A separate item. `number` distinguishes the evidence.
     package static func test(
         _ number: Int, project: String = "default", purpose: IntakeWish.Purpose? = nil,
         kind: String = "app_receipt", at now: Instant

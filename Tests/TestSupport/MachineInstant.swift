@@ -1,5 +1,5 @@
 import Assembly
 package import Core
 
-/// The machine's clock, for what goes on beside the built program.
+/// The machine's clock, for tests of the built program.
 @Sendable package func machineInstant() -> Instant { systemClock() }

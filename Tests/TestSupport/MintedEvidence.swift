@@ -4,7 +4,8 @@ import Minting
 package import Telemetry
 
 extension Verifier {
-    /// Believes what tests mint, of both environments: the minted roots stand in for the pinned ones.
+    /// Accepts evidence that tests mint, from both environments: the minted roots replace the
+    /// pinned ones.
     static var minted: Verifier {
         let roots = [MintedChain.receipts.root, MintedChain.transactions.root]
         return Verifier(

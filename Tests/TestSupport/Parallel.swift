@@ -2,7 +2,7 @@ import Foundation
 import Glibc
 import Threading
 
-/// Runs `body` on so many threads of their own at the same time, and returns when all are done.
+/// Runs `body` on this many threads at once. Returns when all are done.
 package func inParallel(_ count: Int, _ body: @escaping @Sendable (_ index: Int) -> Void) {
     let group = DispatchGroup()
     for index in 0..<count {
@@ -17,20 +17,29 @@ package func inParallel(_ count: Int, _ body: @escaping @Sendable (_ index: Int)
     group.wait()
 }
 
-/// Runs what takes long on a thread of its own: tests share few.
+/// Runs something slow on a thread of its own, because tests share few threads.
 package func aside(_ body: @escaping @Sendable () throws -> Void) async throws {
     try await withCheckedThrowingContinuation { (done: CheckedContinuation<Void, any Error>) in
         startThread("aside") { done.resume(with: Result { try body() }) }
     }
 }
 
-/// Whether `condition` comes true in time.
+/// Whether `condition` becomes true in time.
 package func eventually(within milliseconds: Int64, _ condition: () throws -> Bool) rethrows -> Bool
 {
-    let deadline = monotonicMilliseconds() + milliseconds
+    let started = monotonicMilliseconds()
     while try !condition() {
-        if monotonicMilliseconds() > deadline { return false }
+        if monotonicMilliseconds() > started + patient(milliseconds) { return false }
         pause(milliseconds: 5)
     }
     return true
+}
+
+/// The limit for a wait that takes `milliseconds` at most on a quiet machine. A busy machine multiplies it by
+/// the number of processes that share a processor, up to ten.
+package func patient(_ milliseconds: Int64) -> Int64 {
+    var load = 0.0
+    guard getloadavg(&load, 1) == 1 else { return milliseconds }
+    let share = load / Double(max(1, sysconf(Int32(_SC_NPROCESSORS_ONLN))))
+    return Int64(Double(milliseconds) * min(max(1, share), 10))
 }

@@ -14,7 +14,7 @@ package func listenOnFreePort() throws(NoPort) -> (listener: Int32, port: UInt16
     return (listener, port)
 }
 
-/// A socket at that port, or at one of its own, on which nothing listens yet.
+/// A socket bound to that port, or to a free one. It does not listen yet.
 package func boundSocket(to port: UInt16 = 0) throws(NoPort) -> (
     descriptor: Int32, port: UInt16
 ) {
@@ -37,10 +37,11 @@ package func boundSocket(to port: UInt16 = 0) throws(NoPort) -> (
     return (descriptor, UInt16(bigEndian: address.sin_port))
 }
 
-/// The first of some free ports in a row, for a program that will listen there a moment later.
+/// The first of several consecutive free ports, for a program that will listen there a moment
+/// later.
 ///
-/// The kernel gives connections, and listeners that ask for any port, only ports above these: no
-/// other test takes one in the meantime. A process of tests hands out each of them once.
+/// The kernel uses only ports above these for connections and for listeners without a fixed port,
+/// so no other test takes one in the meantime. A test process uses each port only once.
 package func freePort(inARow count: UInt16 = 1) throws(NoPort) -> UInt16 {
     for _ in 0..<1000 {
         let first = UInt16.random(in: 10_000..<32_000)

@@ -5,19 +5,19 @@ import SQL
 import Synchronization
 import Threading
 
-/// Stands between its clients and a PostgreSQL on a socket of this machine. Told to, it
-/// ends a connection just before a statement reaches the server, or just after what the statement
-/// did is committed and before the reply passes.
+/// Sits between clients and a PostgreSQL on a local socket. On request, it ends a connection just
+/// before a statement reaches the server, or after the statement's commit and before the reply
+/// passes.
 package final class PostgresProxy: Sendable {
-    /// What the line swallows.
+    /// What is lost.
     package enum Loss: Sendable, CaseIterable {
-        /// The statement: the server never hears of it.
+        /// The statement, which never reaches the server.
         case command
-        /// What the server says once it has committed.
+        /// The server's reply, after it has committed.
         case reply
     }
 
-    /// The database of `url`, by way of the proxy.
+    /// The database of `url`, through the proxy.
     package let url: String
     private let plan = Plan()
     private let folder: Mutex<String>
@@ -44,7 +44,7 @@ package final class PostgresProxy: Sendable {
         }
     }
 
-    /// New connections go to that server from now on; those that there are stay where they are.
+    /// New connections go to that server. Existing ones stay where they are.
     package func lead(to url: String) throws {
         let other = try PostgresProxy.folder(in: PostgresProxy.components(of: url))
         folder.withLock { $0 = other }
@@ -63,8 +63,8 @@ package final class PostgresProxy: Sendable {
 
     deinit { shutdown(listener, Int32(SHUT_RDWR)) }
 
-    /// The next uses of a prepared statement end as `loss` says, that many of them; with `after`, only in transactions
-    /// that have used the other statement before.
+    /// Ends this many of the next uses of a prepared statement as `loss` says. With `after`, only
+    /// in transactions that have used the other statement.
     package func lose(
         _ loss: Loss, of statement: Statement, after other: Statement? = nil, times: Int = 1
     ) {
@@ -74,7 +74,7 @@ package final class PostgresProxy: Sendable {
         }
     }
 
-    /// How many of them are still to come.
+    /// How many losses are still to come.
     package var left: Int { plan.state.withLock { $0.left } }
 }
 
@@ -120,7 +120,7 @@ private final class Line: Sendable {
     private let client: Int32
     private let server: Int32
     private let plan: Plan
-    /// From here on no reply passes, and the line ends once the server is outside a transaction.
+    /// Whether no more replies pass. The line ends once the server is outside a transaction.
     private let isMute = Atomic(false)
 
     init(_ client: Int32, _ server: Int32, _ plan: Plan) {
@@ -145,7 +145,7 @@ private final class Line: Sendable {
         }
     }
 
-    /// Both threads have their socket at its end then.
+    /// Both threads then find the end of their socket.
     private func end() {
         shutdown(client, Int32(SHUT_RDWR))
         shutdown(server, Int32(SHUT_RDWR))
@@ -197,7 +197,7 @@ private func send(_ bytes: ArraySlice<UInt8>, to socket: Int32) -> Bool {
     return true
 }
 
-/// PostgreSQL's protocol, cut into its messages.
+/// PostgreSQL's protocol, split into messages.
 private struct Messages {
     struct Message {
         let bytes: ArraySlice<UInt8>

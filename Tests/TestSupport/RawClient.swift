@@ -1,10 +1,10 @@
 import Glibc
 
-/// A plain TCP connection to a port of this machine, for what no well-behaved client sends.
+/// A plain TCP connection to a local port, for sending what no well-behaved client sends.
 package final class RawClient {
     private let socket: Int32
     private var unread: [UInt8] = []
-    /// What was asked and not answered yet, where the other side promised how it answers.
+    /// Requests without an answer yet, if the other side documents its answers.
     private var asked: [(method: String, target: String)] = []
     private let isDeed: Bool
 
@@ -12,24 +12,23 @@ package final class RawClient {
         package let code: Int32
     }
 
-    /// One answer as it came.
+    /// An answer as received.
     package struct Reply: Equatable {
         package var status = 0
         package var head = ""
         package var body = ""
     }
 
-    /// `milliseconds` is how long it waits for the other side to say anything. One that is narrow
-    /// lets next to nothing lie in the buffers of its connection, so that answers that it does not take
-    /// stay with the sender. It comes from 127.0.0.`host`. What answers is Deed, and is held against the API's
-    /// document.
+    /// `milliseconds` is how long it waits for the other side. A narrow client has tiny buffers, so
+    /// answers that it does not read stay with the sender. It connects from 127.0.0.`host`. The
+    /// other side is Deed, and its answers are compared with the API's document.
     package convenience init(
         port: UInt16, milliseconds: Int = 3000, isNarrow: Bool = false, from host: UInt8 = 1
     ) throws(Refused) {
         try self.init(port, milliseconds, isNarrow, host, isDeed: true)
     }
 
-    /// The same where the API's document does not tell what is answered.
+    /// For answers that the API's document does not describe.
     package convenience init(
         undocumented port: UInt16, milliseconds: Int = 3000, isNarrow: Bool = false,
         from host: UInt8 = 1
@@ -41,13 +40,14 @@ package final class RawClient {
         _ port: UInt16, _ milliseconds: Int, _ isNarrow: Bool, _ host: UInt8, isDeed: Bool
     ) throws(Refused) {
         self.isDeed = isDeed
-        // Programs that other tests start meanwhile must not hold it open.
+        // Programs started by other tests must not inherit it.
         let type = Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue)
         socket = Glibc.socket(AF_INET, type, 0)
         var address = sockaddr_in()
         address.sin_family = sa_family_t(AF_INET)
         address.sin_port = port.bigEndian
         address.sin_addr.s_addr = UInt32(INADDR_LOOPBACK).bigEndian
+        let milliseconds = Int(patient(Int64(milliseconds)))
         var limit = timeval(tv_sec: milliseconds / 1000, tv_usec: milliseconds % 1000 * 1000)
         setsockopt(
             socket, SOL_SOCKET, SO_RCVTIMEO, &limit, socklen_t(MemoryLayout<timeval>.size))
@@ -68,13 +68,13 @@ package final class RawClient {
         let result = withUnsafePointer(to: &address) {
             $0.withMemoryRebound(to: sockaddr.self, capacity: 1) { connect(socket, $0, length) }
         }
-        // Whether or not it is connected, `deinit` closes the socket, as everything is set by now.
+        // Connected or not, `deinit` closes the socket, because all members are set.
         guard result == 0 else { throw Refused(code: errno) }
     }
 
     deinit { close(socket) }
 
-    /// What the connection's other end has for its own, where that is in this process.
+    /// The descriptor of the connection's other end, if that is in this process.
     package func otherEnd() -> Int32? {
         func name(
             of descriptor: Int32,
@@ -94,7 +94,7 @@ package final class RawClient {
         return (0..<4096).first { $0 != socket && name(of: $0) { getpeername($0, $1, $2) } == own }
     }
 
-    /// Sends `text`; `false` when the other side has closed.
+    /// Sends `text`; `false` if the other side has closed.
     @discardableResult
     package func send(_ text: String) -> Bool {
         if isDeed {
@@ -124,7 +124,7 @@ package final class RawClient {
     /// Sends no more, and still reads.
     package func finishSending() { shutdown(socket, Int32(SHUT_WR)) }
 
-    /// The next answer; `nil` when the connection ends, or the time, before it is whole.
+    /// The next answer; `nil` if the connection or the time ends before it is complete.
     package func reply(withBody: Bool = true) -> Reply? {
         let mark = Array("\r\n\r\n".utf8)
         var end = find(mark)
@@ -161,7 +161,7 @@ package final class RawClient {
         ).expectAsDocumented()
     }
 
-    /// Whether the other side closes, and sends nothing more, before the time is up.
+    /// Whether the other side closes without sending more, before the time is up.
     package func isClosed() -> Bool {
         var byte: UInt8 = 0
         let count = recv(socket, &byte, 1, 0)

@@ -1,18 +1,18 @@
 import Testing
 
-/// Requests as bytes, and what must come of them.
+/// Requests as bytes, and their expected results.
 package struct RawRequest: Sendable, CustomTestStringConvertible {
     package let name: String
     package let bytes: [UInt8]
     /// The statuses of the answers, in order.
     package let statuses: [Int]
-    /// The targets that the handler may see, and has to where no proxy stands before it.
+    /// The targets that the handler may see. Without a proxy, it must see them.
     package let seen: [String]
-    /// The bodies that come with them; the others are empty.
+    /// The bodies that come with them; others are empty.
     package let bodies: [String]
 
     package var testDescription: String { name }
-    /// Whether the connection may be used on.
+    /// Whether the connection is still usable.
     package var isFine: Bool { statuses.allSatisfy { $0 < 300 } }
 
     init(
@@ -39,7 +39,7 @@ package struct RawRequest: Sendable, CustomTestStringConvertible {
     package static let all =
         fine + lines + fields + hosts + lengths + codings + chunks + smuggled + long
 
-    /// A request that must never be seen, after what hides it.
+    /// A request that must never be seen, after something that hides it.
     private static let hidden = "GET /hidden HTTP/1.1\r\nHost: h\r\n\r\n"
 
     package static func get(_ fields: String, target: String = "/a") -> String {

@@ -4,13 +4,13 @@ package import Ledger
 package import Postgres
 package import Telemetry
 
-/// An empty database of its own for one test, with or without Deed's schema; dropped at the end.
+/// An empty database for one test, with or without Deed's schema. It is dropped at the end.
 package final class ScratchDatabase: Sendable {
     package let name: String
     package let url: String
     private let server: String
 
-    /// A database beside it, from which it can be governed.
+    /// Another database on the server, for administering this one.
     package var serverURL: String { server }
 
     package struct NoServer: Error, CustomStringConvertible {
@@ -27,7 +27,17 @@ package final class ScratchDatabase: Sendable {
         try ScratchDatabase.run("create database \(name)" + template, on: server)
     }
 
-    /// A database with Deed's schema, to copy from: a copy takes a third of the time of the migrations.
+    /// As made by a release with these migrations.
+    package init(migratedThrough last: Int64) throws {
+        server = try ScratchDatabase.testServer()
+        name = ScratchDatabase.newName()
+        url = ScratchDatabase.url(of: name, on: server)
+        try ScratchDatabase.run("create database \(name)", on: server)
+        var schema = Schema(ConnectionSettings(url: url, role: nil))
+        try schema.migrate(through: last, now: Instant(milliseconds: 0)) { _ in }
+    }
+
+    /// A database with Deed's schema to copy. A copy takes a third of the migrations' time.
     private static let template = Result {
         let (server, name) = (try testServer(), newName())
         try run("create database \(name)", on: server)
@@ -49,7 +59,7 @@ package final class ScratchDatabase: Sendable {
         server.replacingOccurrences(of: "///postgres?", with: "///\(name)?")
     }
 
-    /// With all that is in the other one, which loses its sessions.
+    /// With everything in the other database, whose sessions end.
     package init(copying other: ScratchDatabase) throws {
         server = other.server
         name = ScratchDatabase.newName()
@@ -69,7 +79,7 @@ package final class ScratchDatabase: Sendable {
         try? drop()
     }
 
-    /// Takes the database away under those who use it.
+    /// Drops the database while it is in use.
     package func drop() throws {
         try ScratchDatabase.run("drop database if exists \(name) with (force)", on: server)
     }
@@ -77,12 +87,12 @@ package final class ScratchDatabase: Sendable {
     /// Settings for the owner of the schema, or for a role.
     package func settings(role: String? = nil) -> ConnectionSettings {
         var settings = ConnectionSettings(url: url, role: role)
-        // While many tests run at once, a session that is well may say nothing for long.
+        // While many tests run at once, a healthy session may be silent for long.
         settings.silentLockMilliseconds = 10_000
         return settings
     }
 
-    /// A ledger as the service has it.
+    /// A ledger like the service's.
     package func ledger(
         clock: @escaping @Sendable () -> Instant = { Instant(milliseconds: 1_795_202_460_000) },
         log: Log = .silent, metrics: Metrics = Metrics(),
@@ -101,7 +111,7 @@ package final class ScratchDatabase: Sendable {
         return settings
     }
 
-    /// Runs SQL of the test's own as the owner of the schema, or as a role.
+    /// Runs the test's own SQL as the schema's owner, or as a role.
     package func run(_ text: String, role: String? = nil) throws {
         try ScratchDatabase.run(text, on: url, role: role)
     }
@@ -120,10 +130,10 @@ package final class ScratchDatabase: Sendable {
             """)
     }
 
-    /// The number that a statement of the test's own gives.
+    /// The number returned by the test's own statement.
     package func number(_ text: String) throws -> Int64 { try queriedNumber(text, at: url) }
 
-    /// The text that a statement of the test's own gives.
+    /// The text returned by the test's own statement.
     package func text(_ text: String) throws -> String { try queriedText(text, at: url) }
 
     private static func run(_ text: String, on url: String, role: String? = nil) throws {
@@ -132,7 +142,7 @@ package final class ScratchDatabase: Sendable {
     }
 }
 
-/// The number that a statement of the test's own gives.
+/// The number returned by the test's own statement.
 package func queriedNumber(_ text: String, at url: String) throws -> Int64 {
     var connection = try Connection.open(ConnectionSettings(url: url, role: nil))
     let statement = Statement(embedded: Array(text.utf8))
@@ -141,7 +151,7 @@ package func queriedNumber(_ text: String, at url: String) throws -> Int64 {
     return number
 }
 
-/// The text that a statement of the test's own gives.
+/// The text returned by the test's own statement.
 package func queriedText(_ text: String, at url: String) throws -> String {
     var connection = try Connection.open(ConnectionSettings(url: url, role: nil))
     let statement = Statement(embedded: Array(text.utf8))

@@ -1,6 +1,6 @@
 import Foundation
 
-/// A folder that lives as long as the test.
+/// A folder that exists as long as the test.
 package struct ScratchFolder: ~Copyable {
     package let path: String
 

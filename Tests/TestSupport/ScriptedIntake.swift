@@ -1,8 +1,9 @@
 package import Core
 package import Service
 import Synchronization
+package import Threading
 
-/// A store that says what the test tells it to; nothing yet when it was told nothing.
+/// A store that answers as the test scripts it. Without a script, it has no answer yet.
 package final class ScriptedStore: StoreClient {
     package typealias Judge =
         @Sendable (RawEvidence, App, Environment, Instant) ->
@@ -23,13 +24,16 @@ package final class ScriptedStore: StoreClient {
 
     package func answerCalls(_ ask: @escaping Ask) { self.ask.withLock { $0 = ask } }
 
-    package func judge(
-        _ inquiry: StoreInquiry
-    ) -> Judgement<ProvenEvidence, Postponement> {
-        asked.withLock { $0 += 1 }
-        let judge = judge.withLock { $0 }
-        return judge?(inquiry.evidence, inquiry.app, inquiry.environment, inquiry.now)
-            ?? .tryAgain(.scripted)
+    package func judging(
+        _ inquiry: StoreInquiry, within milliseconds: Int64?
+    ) -> Course<StoreVerdict> {
+        .work { [self] in
+            asked.withLock { $0 += 1 }
+            let judge = judge.withLock { $0 }
+            let verdict = judge?(
+                inquiry.evidence, inquiry.app, inquiry.environment, inquiry.now)
+            return .ended((verdict ?? .tryAgain(.scripted)).map { [$0] })
+        }
     }
 
     package func ask(
@@ -42,9 +46,9 @@ package final class ScriptedStore: StoreClient {
     }
 }
 
-/// A client of a store, with a detour for some calls.
+/// A store's client with a detour for some calls.
 package struct DetouredClient: StoreClient {
-    /// What a call comes to that does not reach the store; `nil` where it does.
+    /// The result of a call that does not reach the store; `nil` for calls that do.
     package typealias Detour =
         @Sendable (StoreCall, Environment?) throws(StoreTrouble) -> StoreAnswer?
 
@@ -56,9 +60,9 @@ package struct DetouredClient: StoreClient {
         self.detour = detour
     }
 
-    package func judge(
-        _ inquiry: StoreInquiry
-    ) -> Judgement<ProvenEvidence, Postponement> { client.judge(inquiry) }
+    package func judging(
+        _ inquiry: StoreInquiry, within milliseconds: Int64?
+    ) -> Course<StoreVerdict> { client.judging(inquiry, within: milliseconds) }
 
     package func ask(
         _ call: StoreCall, about app: StoreApp, in environment: Environment?
@@ -69,7 +73,7 @@ package struct DetouredClient: StoreClient {
 }
 
 extension Intake {
-    /// Has the App Store's client make detours.
+    /// Adds detours to the App Store's client.
     package mutating func detour(_ detour: @escaping DetouredClient.Detour) {
         guard let client = stores[.apple]?.client else { return }
         stores[.apple]?.client = DetouredClient(client, detour)

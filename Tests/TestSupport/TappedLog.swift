@@ -1,7 +1,7 @@
 package import Core
 package import Service
 
-/// The service's own log, but for what a test does in place of one of its functions.
+/// The service's own log, with some functions replaced by a test.
 package struct TappedLog: EventLog {
     package typealias Append = @Sendable (Command) throws(CommandError) -> Outcome
     package typealias Look<Subject, State> = @Sendable (Subject) throws(Fault) -> State

@@ -1,18 +1,19 @@
 import Foundation
 import Postgres
 
-/// A login of the server with a name of its own; gone with the test, and with it all that it was given.
+/// A login of the server with a unique name. It ends with the test, together with everything
+/// granted to it.
 package final class TestLogin: Sendable {
     package let name = "deed_login_\(UInt64.random(in: 0...UInt64.max))"
     private let url: String
 
-    /// On the server of that URL, whose login may make logins.
+    /// On the server of that URL, whose login may create logins.
     package init(_ attributes: String = "", at url: String? = nil) throws {
         self.url = try url ?? ScratchDatabase(migrated: false).serverURL
         try run("create role \(name) login \(attributes)")
     }
 
-    /// An analyst of the database, with what `docs/sql.md` says to give one.
+    /// An analyst of the database, with the grants from `docs/sql.md`.
     package convenience init(analystOf database: ScratchDatabase) throws {
         try self.init(at: database.url)
         try run(grants(on: database.name))
@@ -23,7 +24,7 @@ package final class TestLogin: Sendable {
         try? run("drop role \(name)")
     }
 
-    /// What `docs/sql.md` says to give an analyst, for this login in place of the page's.
+    /// The grants for an analyst in `docs/sql.md`, for this login instead of the page's.
     package func grants(on database: String) throws -> String {
         let page = try String(contentsOf: TestLogin.page, encoding: .utf8)
         let block =
@@ -35,14 +36,13 @@ package final class TestLogin: Sendable {
             .replacing("to analyst", with: "to \(name)")
     }
 
-    /// The database's URL for this login.
     package func url(of database: ScratchDatabase) -> String { url(of: database.url) }
 
     package func url(of other: String) -> String {
         other.replacing(#/user=[a-z_0-9]+/#, with: "user=\(name)")
     }
 
-    /// Runs SQL as the maker of the login.
+    /// Runs SQL as the login's creator.
     package func run(_ text: String) throws { try runScript(text, at: url) }
 
     private static let page = URL(filePath: #filePath).deletingLastPathComponent()

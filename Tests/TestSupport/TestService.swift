@@ -15,32 +15,32 @@ import Synchronization
 package import Telemetry
 import Threading
 
-/// The whole service but its socket: router and use cases over a ledger in a database of its own.
+/// The whole service without its socket: router and use cases over a ledger in its own database.
 package final class TestService: Sendable {
     package let database: ScratchDatabase
     package let clock: TestClock
     package let metrics = Metrics()
     package let router: Router
-    /// What the store says of receipts.
+    /// The store's answers about receipts.
     package let store = ScriptedStore()
-    /// What `/readyz` gives as reasons.
+    /// The reasons that `/readyz` gives.
     package let obstacles = Obstacles()
-    /// The lines that went to the log.
+    /// Lines written to the log.
     package let logged = LoggedLines()
-    /// What the answers in memory believe to have passed since the database was last heard of.
+    /// How long answers in memory think the database has been silent.
     package let outage = Outage()
     private let parts: Parts
     private let machineClock: TestClock
 
-    /// Over a database of its own with the project `default`, or beside another service on the same, or over an
-    /// existing one.
-    /// `machineClock` is the machine's where `clock` is not. With roots, stores are asked over the network, and
-    /// what is signed under these is believed.
+    /// Over its own database with the project `default`, over another service's database, or over
+    /// an existing one. `machineClock` stands for the machine's clock if `clock` differs from it.
+    /// With roots, stores are asked over the network, and anything signed under the roots is
+    /// accepted. With `console`, the router has its pages, reached by HTTPS if `speaksTLS`.
     package init(
         beside other: TestService? = nil, over found: ScratchDatabase? = nil,
         startingAt start: Instant? = nil, answerBytes: Int = 16 << 20,
         machineClock: TestClock? = nil, takesProduction: Bool = true,
-        asking roots: [Certificate]? = nil
+        asking roots: [Certificate]? = nil, console speaksTLS: Bool? = nil
     ) throws {
         let database = try found ?? other?.database ?? ScratchDatabase()
         let clock = other?.clock ?? TestClock(at: start)
@@ -51,13 +51,16 @@ package final class TestService: Sendable {
             log: logged.log, metrics: metrics, machineClock: (machineClock ?? clock).reading,
             monotonicClock: { [outage] in outage.time })
         outside.takesProduction = takesProduction
-        parts = Parts(
+        let parts = Parts(
             database.ledgerSettings(clock: clock.reading), outside, answerBytes: answerBytes)
-        router = parts.router(
-            Operations(obstacles: { [obstacles] in obstacles.all }, metrics: metrics))
+        let operations = Operations(
+            obstacles: { [obstacles] in obstacles.all }, metrics: metrics)
+        self.parts = parts
+        let pages = speaksTLS.map { parts.console(operations, speaksTLS: $0) }
+        router = parts.router(operations, pages: pages)
         self.database = database
         self.clock = clock
-        // What is kept before the log was looked at is let go of.
+        // Answers kept before the first look at the log are dropped.
         _ = eventually(within: 60_000) { parts.answers.moment > 0 }
         if other == nil, found == nil { try createProject("default") }
     }
@@ -72,7 +75,7 @@ package final class TestService: Sendable {
     package var apps: AppRing { parts.submissions.apps }
     private var log: Ledger { parts.live.ledger }
 
-    /// Looks how the database is, as a service does before it says that it is up.
+    /// Checks the database, as a service does before it reports that it is up.
     package func look() throws { _ = try log.look() }
 
     deinit { close() }
@@ -82,36 +85,36 @@ package final class TestService: Sendable {
         log.close()
     }
 
-    /// What an app of `default` shows the store, opened.
+    /// The opened credentials that an app of `default` shows the store.
     package func credentials(of app: String) throws -> StoreCredentials {
         let key = AppKey(store: .apple, id: try AppID(app))
         return try parts.live.store.vault.credentials(
             of: StoreApp(project: try ProjectID("default"), key: key))
     }
 
-    /// Does what the service's own job does after a change of a catalog.
+    /// Does what the service's job does after a catalog change.
     package func projectAnew() throws {
         var faults: [Fault] = []
         _ = try log.reproject { faults.append($1) }
         if let fault = faults.first { throw fault }
     }
 
-    /// What tells the store of refunds, by the service's own job.
+    /// Reports refunds to the store, like the service's job.
     package func refundReports(
         _ intake: Intake? = nil, _ leases: (any Leases)? = nil
     ) -> RefundReports {
-        RefundReports(intake ?? self.intake, leases ?? log)
+        RefundReports(intake ?? self.intake, log, leases ?? log)
     }
 
     package var leases: any Leases { log }
 
-    /// Does what the service's own job does as the clock runs.
+    /// Does what the service's job does as the clock advances.
     @discardableResult
     package func publishBoundaries() throws -> Int {
         try log.publishBoundaries().notices
     }
 
-    /// Reconciles a project; where a store wants a pause, the machine's clock passes it.
+    /// Reconciles a project. If a store wants a pause, the machine's clock skips it.
     package func reconcile(
         _ wish: ReconcileWish, over intake: Intake? = nil,
         progress: @escaping (ReconcileProgress) -> Void = { _ in }
@@ -126,13 +129,13 @@ package final class TestService: Sendable {
         return port
     }
 
-    /// A project whose keys may add any app, as most tests do.
+    /// A project whose keys may add any app, as in most tests.
     package func createProject(_ project: String, allowsAnyApp: Bool = true) throws {
         try ledger.perform(useCases.projects.creating(ProjectID(project), by: sender))
         if allowsAnyApp { try allow(.any, in: project) }
     }
 
-    /// Lets keys of a project add an app, or any, as the operator does; or takes that back.
+    /// Lets keys of a project add an app, or any app, as the operator does; or withdraws that.
     package func allow(
         _ allowance: AppAllowance, isTakenBack: Bool = false, in project: String = "default"
     ) throws {
@@ -142,9 +145,23 @@ package final class TestService: Sendable {
     }
 
     /// A new key to a project.
-    package func key(_ role: Role, project: String = "default") throws -> NewKey {
+    package func key(
+        _ role: Role, project: String = "default", name: String = "test", ending end: KeyEnd? = nil,
+        only environment: Core.Environment? = nil
+    ) throws -> NewKey {
         try ledger.perform(
-            useCases.projects.creatingKey(role, name: "test", of: ProjectID(project), by: sender))
+            useCases.projects.creatingKey(
+                role, name: name, ending: end, only: environment, of: ProjectID(project),
+                by: sender))
+    }
+
+    /// A key that replaces another one.
+    package func rotate(_ key: NewKey, overlap: KeyOverlap? = nil) throws -> NewKey {
+        let rotated = try ledger.perform(
+            useCases.projects.rotatingKey(
+                key.key, overlap: overlap, of: ProjectID("default"), by: sender))
+        try keys.reload()
+        return rotated.new
     }
 
     package func revoke(_ key: NewKey, project: String = "default") throws {
@@ -162,11 +179,26 @@ package final class TestService: Sendable {
         try database.number("select count(*) from deed.events")
     }
 
-    /// What the router answers, held against the API's document; `target` is a path with or without a
+    /// The router's answer, compared with the API's document. `target` is a path with or without a
     /// query.
     package func send(
         _ method: String, _ target: String, key: NewKey? = nil,
         headers: [(String, String)] = [], body: String = "", idempotencyKey: String? = nil
+    ) -> Reply {
+        let reply = sendUnchecked(
+            method, target, key: key, headers: headers, body: body, idempotencyKey: idempotencyKey)
+        ReceivedAnswer(
+            method, target, status: reply.status,
+            headers: reply.headers.map { (name: $0.name, value: $0.value) }, body: reply.text
+        ).expectAsDocumented()
+        return reply
+    }
+
+    /// The same where the document has no words for the answer.
+    package func sendUnchecked(
+        _ method: String, _ target: String, key: NewKey? = nil,
+        headers: [(String, String)] = [], body: String = "", idempotencyKey: String? = nil,
+        way: RequestWay? = nil
     ) -> Reply {
         let parts = target.split(separator: "?", maxSplits: 1, omittingEmptySubsequences: false)
         let authorization = key.map { [("Authorization", "Bearer \($0.text)")] } ?? []
@@ -175,20 +207,19 @@ package final class TestService: Sendable {
             query: parts.count > 1 ? String(parts[1]) : nil,
             headers: authorization + headers
                 + (idempotencyKey.map { [("Idempotency-Key", $0)] } ?? []),
-            body: Array(body.utf8))
+            body: Array(body.utf8), way: way)
         let (response, isImmediate) = router.response(to: request)
-        let reply = Reply(response, isImmediate: isImmediate)
-        ReceivedAnswer(
-            method, target, status: reply.status,
-            headers: reply.headers.map { (name: $0.name, value: $0.value) }, body: reply.text
-        ).expectAsDocumented()
-        return reply
+        return Reply(response, isImmediate: isImmediate)
     }
 
+    /// What `deed status` is told of what could not be read: each stream by its customer, each row by its name.
+    package var unread: [String] {
+        log.unreadStreams.map { $0.subject.row ?? $0.subject.customer }
+    }
 }
 
 extension Router {
-    /// The answer as it is when it is there, and whether it was there at once.
+    /// The final answer, and whether it was immediate.
     package func response(
         to request: borrowing Request
     ) -> (response: Response, isImmediate: Bool) {
@@ -207,7 +238,7 @@ extension Router {
 }
 
 extension Answer {
-    /// Given by a worker that has it when it comes back.
+    /// An answer that a worker gives later.
     package static func later(
         in room: Room = .known, _ response: @escaping @Sendable () -> Response
     ) -> Answer {
@@ -220,7 +251,7 @@ package struct Reply: Sendable {
     package let status: Int
     package let headers: [Header]
     package let text: String
-    /// Whether it came from memory, on the thread that serves the connection.
+    /// Whether it came from memory, on the connection's own thread.
     package let isImmediate: Bool
 
     init(_ response: Response, isImmediate: Bool) {
@@ -235,7 +266,7 @@ package struct Reply: Sendable {
     package var json: JSON { get throws { try JSON.read(text) } }
 }
 
-/// A clock that stands until a test moves it: first at 2026-11-20T19:21:00Z.
+/// A clock that stands still until a test moves it. It starts at 2026-11-20T19:21:00Z.
 package final class TestClock: Sendable {
     private let instant = Mutex(Instant(milliseconds: 1_795_202_460_000))
 
@@ -252,7 +283,7 @@ package final class TestClock: Sendable {
     }
 }
 
-/// Time that passes for the answers in memory only.
+/// Time that passes only for answers in memory.
 package final class Outage: Sendable {
     private let passed = Atomic<Int64>(0)
     /// When the clock was stopped.
@@ -263,7 +294,7 @@ package final class Outage: Sendable {
             + passed.load(ordering: .relaxed)
     }
 
-    /// From now on only `advance` has time pass: no answer gets old because the machine is busy.
+    /// Lets time pass only by `advance`, so no answer ages because the machine is busy.
     package func stopClock() { stoppedAt.store(monotonicMilliseconds(), ordering: .relaxed) }
 
     package func advance(byMilliseconds amount: Int64) { passed.add(amount, ordering: .relaxed) }

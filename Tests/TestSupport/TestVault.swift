@@ -16,7 +16,7 @@ package struct SecretKeyBytes: Sendable {
 }
 
 extension CredentialVault {
-    /// Over a ledger's table. Without a key it is locked.
+    /// Over a ledger's table. Without a key, it is locked.
     package init(_ table: any CredentialTable, _ keys: [SecretKeyBytes]) {
         self.init(
             table, of: storeProfiles,
@@ -28,7 +28,7 @@ extension CredentialVault {
     }
 }
 
-/// A ledger's table that does not tell of the test clock.
+/// A ledger's table that hides the test clock.
 package struct ClocklessTable: CredentialTable {
     private let ledger: Ledger
 

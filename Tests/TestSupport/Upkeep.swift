@@ -3,7 +3,7 @@ package import Core
 package import Ledger
 package import Service
 
-/// What the jobs of a service do, by the ledger of a test.
+/// Does what a service's jobs do, with a test's ledger.
 extension Ledger {
     package func publishBoundaries() throws(Fault) -> Publication {
         try publishing.publish()

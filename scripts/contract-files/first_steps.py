@@ -1,4 +1,4 @@
-"""The first steps with the client that is made from the document: first_steps.py URL ADMIN-KEY."""
+"""Takes the first steps with the client generated from the document: first_steps.py URL ADMIN-KEY."""
 import sys
 
 from deed_client import AuthenticatedClient
@@ -58,4 +58,4 @@ expect([item.outcome for item in answer.items] == ["refused"], "submit evidence"
 types = [event.type_ for event in list_events.sync(who, client=client).events]
 expect(types[:2] == ["grant.given", "grant.revoked"], "read events")
 expect(len(get_customer.sync(who, client=client).orders) == 1, "read a customer")
-print("the generated client did the first steps")
+print("the generated client took the first steps")

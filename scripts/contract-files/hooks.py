@@ -7,7 +7,7 @@ import re
 import schemathesis
 
 SHORT = "P7D"
-# As it is, or as a path writes it.
+# As it is, or escaped in a path.
 UNPRINTED = re.compile(r"[\x00-\x1f\x7f]|%[01][0-9A-Fa-f]|%7[Ff]")
 
 
@@ -21,7 +21,7 @@ def is_long(duration):
 
 
 def whole(value):
-    """JSON Schema takes 1.0 for a whole number, and Deed does not."""
+    """JSON Schema accepts 1.0 as a whole number, and Deed does not."""
     if isinstance(value, float) and value.is_integer():
         return int(value)
     if isinstance(value, list):
@@ -38,12 +38,12 @@ def before_call(context, case, kwargs):
     # In ASCII the generator loses the pattern of this header in one of its phases.
     if case.headers and ":" not in case.headers.get("Deed-After", ":"):
         del case.headers["Deed-After"]
-    # So it does, seldom, with ids in a path: the pattern of every id rules out what is not printed.
+    # Rarely it also loses that of ids in a path: the pattern of every id rules out unprintable characters.
     for name, text in (case.path_parameters or {}).items():
         if isinstance(text, str):
             case.path_parameters[name] = UNPRINTED.sub("x", text)
     query = case.query = case.query or {}
-    # A version is what an answer before told, and the catalog's is a number.
+    # A version comes from an earlier answer, and the catalog's is a number.
     if isinstance(query.get("if_version"), str):
         query.pop("if_version")
     body = case.body if isinstance(case.body, dict) else None
@@ -51,13 +51,16 @@ def before_call(context, case, kwargs):
         body = case.body = whole(body)
         if body.get("environment"):
             query.pop("environment", None)
-        # A pattern cannot say that somebody has to be able to read something in it.
+        # A pattern cannot demand a visible character.
         if isinstance(body.get("reason"), str) and not body["reason"].strip():
             body["reason"] = "outage"
         for name in ("lifetime", "cool_down", "order_lifetime", "for"):
             if is_long(body.get(name)):
                 body[name] = SHORT
-        mend = MENDING.get(case.operation.definition.raw.get("operationId"))
+        operation = case.operation.definition.raw.get("operationId")
+        if operation == "mergeCustomer":
+            into_another(body, case.path_parameters)
+        mend = MENDING.get(operation)
         if mend:
             mend(body, query)
     else:
@@ -67,13 +70,13 @@ def before_call(context, case, kwargs):
             query.setdefault("reason", "wrong account")
         if query.get("product"):
             query["allow_unknown"] = "1"
-        # No pattern says that blanks around it do not count, nor where wildcards would be.
+        # No pattern says that surrounding blanks do not count, or forbids wildcards.
         if isinstance(query.get("q"), str):
             query["q"] = sought(query["q"])
         if case.operation.definition.raw.get("operationId") == "followEvents":
             follow(query)
-        # A place is what an answer before gave, and the generator may lose its pattern.
-        if case.operation.definition.raw.get("operationId") in ("listRefundRequests", "listGrants"):
+        # A place comes from an earlier answer, and the generator may lose its pattern.
+        if case.operation.definition.raw.get("operationId") in ("listRefundRequests", "listGrants", "listKeys", "listTrail"):
             query.pop("after", None)
         if query.get("from"):
             query["from"] = "2020-01-01T00:00:00Z"
@@ -89,11 +92,11 @@ def unavailable_for_a_position_only(ctx, response, case):
         return
     is_after = any(name.lower() == "deed-after" for name in case.headers or {})
     if not is_after or response.json().get("code") != "position_not_reached":
-        raise AssertionError("503 is the answer to a position in Deed-After that was not reached, and to nothing else")
+        raise AssertionError("503 without an unreached position in Deed-After")
 
 
 def follow(query):
-    """Cursors, types and dates cannot be made up, a call begins at one place, and a longer wait outlasts the test's patience."""
+    """Generated cursors, types and dates are wrong, a call begins at one place, and a longer wait exceeds the test's timeout."""
     if query.get("since"):
         query["since"] = "2026-11-20T19:21:00.000Z"
     if query.get("after") != "end" or query.get("since"):
@@ -105,7 +108,7 @@ def follow(query):
 
 
 def webhook(body, query):
-    """Addresses, types and headers cannot be made up."""
+    """Generated addresses, types and headers are wrong."""
     if body.get("url") is not None:
         body["url"] = "https://example.com/deed"
     if body.get("types") is not None:
@@ -124,7 +127,7 @@ def example(body, query):
 
 
 def replay(body, query):
-    """One event is one of the feed, so a time is taken."""
+    """A single event must be in the feed, so the replay names a time."""
     body.pop("event", None)
     body["since"], body["until"] = "2020-01-01T00:00:00Z", "2030-01-01T00:00:00Z"
     if body.get("types") is not None:
@@ -132,19 +135,19 @@ def replay(body, query):
 
 
 def one_place(body, query):
-    """Members stand in the body or in the query."""
+    """Members are in the body or in the query."""
     for name in ("reason", "ticket", "order", "product", "lifetime", "allow_unknown"):
         query.pop(name, None)
 
 
 def revoked(body, query):
-    """A rehearsal revokes nothing, and what comes next expects that it did."""
+    """A dry run revokes nothing, but the next step expects a revoked grant."""
     one_place(body, query)
     query.pop("dry_run", None)
 
 
 def unknown(body, query):
-    """Names are made up, and the catalog knows few."""
+    """The names are generated, and the catalog knows few."""
     body["allow_unknown"] = True
 
 
@@ -154,7 +157,7 @@ def order(body, query):
 
 
 def bounds(body, query):
-    """A grant has one end, and that lies after its start."""
+    """A grant has one end, after its start."""
     unknown(body, query)
     if body.get("start") == "after_current":
         body.pop("end", None)
@@ -167,20 +170,30 @@ def bounds(body, query):
         body.pop("start", None)
 
 
+def into_another(body, path):
+    """A schema cannot say that the body names another customer than the path."""
+    if body.get("into") == path["customer"]:
+        body["into"] = "another" if path["customer"] != "another" else "one"
+
+
 def one_end(body, query):
-    """An end lies ahead and behind the start, and here nothing is known of either."""
+    """An end lies in the future and after the start, and this call knows neither."""
     body.pop("end", None)
     body.pop("for", None)
     body["for_ever"] = True
 
 
 def listed(body, query):
-    """Customers are listed when the access says so, and only then; credentials are whole."""
+    """Customers are listed only if the access is `listed`; credentials are complete."""
     if body.get("sandbox_access") == "listed":
         body["sandbox_customers"] = body.get("sandbox_customers") or ["tester-1"]
     else:
         body.pop("sandbox_customers", None)
-    # A key cannot be made up.
+    if query.get("store") == "google":
+        # These are of the App Store, and a generated key of a service account is wrong.
+        for name in ("apple_id", "receipts", "credentials"):
+            body.pop(name, None)
+    # A generated key is wrong.
     if body.get("credentials"):
         body["credentials"] = {"shared_secret": "0123456789abcdef0123456789abcdef"}
 
@@ -211,7 +224,7 @@ def catalog(body, query):
         body["original_app_version"] = [
             only(("below", "entitlements", "app"), one) for one in body["original_app_version"]]
         for one in body["original_app_version"]:
-            # A pattern that ends where it begins cannot say that all of a version is printed.
+            # A pattern without an end cannot say that every character of a version is printable.
             if isinstance(one, dict) and isinstance(one.get("below"), str):
                 one["below"] = "".join(letter for letter in one["below"] if letter.isprintable())
     known = ("products", "entitlements", "currencies", "original_app_version")
@@ -220,23 +233,27 @@ def catalog(body, query):
 
 
 def limits(body, query):
-    """One call credits at most what a day may, of a currency that the catalog need not know."""
+    """One call credits at most the limit of a day, in any currency."""
     unknown(body, query)
     for limit in (body.get("credit_limits") or {}).values():
         if isinstance(limit, dict) and "per_call" in limit and "per_day" in limit:
             limit["per_call"], limit["per_day"] = sorted((limit["per_call"], limit["per_day"]))
+    support = body.get("support_limits") or {}
+    for name, limit in support.items():
+        if limit is not None:
+            support[name] = SHORT
 
 
 def one_way(body, query):
-    """The clock goes to an instant or on by a duration."""
+    """The clock moves to an instant or by a duration."""
     body.pop("now" if body.get("advance") else "advance", None)
     if not body.get("now") and not body.get("advance"):
         body["advance"] = SHORT
 
 
 def some_evidence(body, query):
-    """There is something to judge."""
-    if not any(body.get(name) for name in ("receipt", "signed_transactions", "app_transaction")):
+    """The body needs evidence to judge."""
+    if not any(body.get(name) for name in ("receipt", "signed_transactions", "app_transaction", "google")):
         body["receipt"] = "AAAA"
 
 
@@ -247,12 +264,12 @@ def sought(text):
 
 
 def words(body, query):
-    """Blanks around them do not count, and there are no wildcards."""
+    """Surrounding blanks do not count, and wildcards do not exist."""
     body["q"] = sought(body["q"])
 
 
 def steps(body, query):
-    """Where steps are named, one of them does more with "full" and with "repair"."""
+    """If the call names steps, one of them must allow "full" or "repair"."""
     if body.get("only"):
         if body.get("full") or body.get("repair"):
             body["only"] = sorted({*body["only"], "projections"})

@@ -1,7 +1,7 @@
-"""Clients who write and read while things break, and the model by which their answers are judged.
+"""Clients that write and read while things break, and the model that judges their answers.
 
-Each client has customers of its own, so it knows what must be in every answer about them. What was not answered is
-sent again, under the same key, until it is: then it counts once.
+Each client has separate customers, so it knows what every answer about them must contain. It repeats an unanswered
+call under the same key until an answer comes: then the call counts once.
 """
 import base64
 import http.client
@@ -12,12 +12,12 @@ import time
 import uuid
 
 TIMEOUT = 15
-# How old an answer may be that says nothing of its age, and how much longer it may take to be made and read.
+# The highest age of an answer that states none, and the extra time to make and read it.
 UNSAID_AGE = 1.0
 SLACK = 2.0
-# How old one may be that says so: --max-stale-seconds, which the services leave at its default.
+# The highest age of an answer that states it: the default of --max-stale-seconds.
 MAX_STALE = 60.0
-# When the rights of all evidence hold that is submitted here.
+# An instant at which all submitted evidence gives access.
 DURING_PURCHASES = "2023-05-15T00:00:00.000Z"
 
 
@@ -29,7 +29,7 @@ class Connections:
         self.open = {}
 
     def send(self, place, method, path, body=None, headers=()):
-        """Status, headers and JSON; None where there was no answer."""
+        """Status, headers and JSON; None without an answer."""
         sent = {"Authorization": f"Bearer {self.key}", **dict(headers)}
         if body is not None:
             sent["Content-Type"] = "application/json"
@@ -48,7 +48,7 @@ class Connections:
             return None
 
     def read(self, place, path):
-        """JSON of what is read when nothing breaks any more; None where that fails again and again."""
+        """The JSON of a read after the last fault; None if it fails again and again."""
         for _ in range(100):
             answer = self.send(place, "GET", path)
             if answer and answer[0] == 200:
@@ -58,7 +58,7 @@ class Connections:
 
 
 class Customer:
-    """What must be true of one customer, by the writes that were answered."""
+    """What must be true of one customer, by the answered writes."""
 
     def __init__(self, name):
         self.name = name
@@ -67,11 +67,11 @@ class Customer:
         self.orders = {}    # id -> state
         self.purchases = set()
         self.positions = {"production": None, "sandbox": None}
-        self.answered = {}  # mark -> type of the event that must be there, once
-        self.sent = set()   # marks of everything that was ever sent
-        self.earlier = []   # what it was entitled to, and until when that was right
-        self.version = 0    # of the last event that was read
-        self.read = set()   # marks of the events that were read
+        self.answered = {}  # mark -> type of the event that must exist once
+        self.sent = set()   # marks of everything ever sent
+        self.earlier = []   # earlier entitlements, and until when they were right
+        self.version = 0    # of the last event read
+        self.read = set()   # marks of the events read
 
     def entitlements(self):
         return {entitlement for entitlement, is_live in self.grants.values() if is_live}
@@ -81,13 +81,13 @@ class Customer:
         self.grants[grant] = (entitlement, is_live)
 
     def entitlements_since(self, moment):
-        """Each set of them that was right at some time since then."""
+        """Each set of entitlements that was right at some time since then."""
         self.earlier = [(names, end) for names, end in self.earlier if end > time.monotonic() - 2 * MAX_STALE]
         return [self.entitlements()] + [names for names, end in self.earlier if end >= moment]
 
 
 class Client(threading.Thread):
-    """Sends what it likes, one call after the other, and nothing new while `calm` is set."""
+    """Sends random calls, one after the other, and nothing new while `calm` is set."""
 
     def __init__(self, number, seed, services, key, evidence, stop, calm, rest):
         super().__init__(name=f"client-{number}", daemon=True)
@@ -128,7 +128,7 @@ class Client(threading.Thread):
         self.random.choice(kinds)(customer, mark)
 
     def obtain(self, customer, mark, method, path, body, expected, refusals=()):
-        """Sends the same until it is answered for good: as expected, or with one of these codes."""
+        """Repeats a call until a final answer comes: the expected one, or one of these codes."""
         customer.sent.add(mark)
         headers = {"Idempotency-Key": mark}
         tries = 0
@@ -140,13 +140,13 @@ class Client(threading.Thread):
                     self.find(f"{method} {path} {mark} was answered {status} {found}")
                     return status, found
                 self.tally["writes" if status == expected else "refused"] += 1
-                # What comes from a sandbox has its place in another shard.
+                # Events of the sandbox are in another shard.
                 if found.get("position"):
                     customer.positions[found.get("environment", "production")] = found["position"]
                 return status, found
             tries += 1
             self.tally["again"] += 1
-            # Also after the drill: what was sent must be settled before it can be judged.
+            # Even after the drill: every sent call must be settled before the judgement.
             if tries > 3000:
                 self.find(f"{method} {path} {mark} was never answered; at last {answer}")
                 return 0, {}
@@ -192,7 +192,7 @@ class Client(threading.Thread):
             if answer["balance"] != customer.balance:
                 self.find(f"{mark} left {answer['balance']}, and {customer.balance} is right")
         elif status == 409 and amount <= customer.balance:
-            self.find(f"{mark} was refused, and {customer.balance} was there")
+            self.find(f"{mark} was refused, although the balance was {customer.balance}")
 
     def order(self, customer, mark):
         if sum(state == "open" for state in customer.orders.values()) > 50:
@@ -263,7 +263,7 @@ class Client(threading.Thread):
             self.judge_entitlements(customer, path, sent_at, bool(headers or strong), *answer)
 
     def ask(self, place, path, headers=()):
-        """Headers and JSON of what was answered; nothing where that has to be asked again."""
+        """Headers and JSON of an answer; None if the call has to be repeated."""
         answer = self.connections.send(place, "GET", path, headers=headers)
         if not answer or answer[0] == 503:
             return None
@@ -281,7 +281,7 @@ class Client(threading.Thread):
             self.find(f"{path} after {position} was answered at {found['position']}")
         if age is not None and age > MAX_STALE:
             self.find(f"{path} was answered from {age} s ago")
-        # An answer that names no position may be of before the last write, but not of before what it says.
+        # An answer without a position may be older than the last write, but not older than the age that it states.
         since = sent_at - (age or UNSAID_AGE) - SLACK
         right = [customer.entitlements()] if is_new else customer.entitlements_since(since)
         active = {name for name, entitlement in found["entitlements"].items() if entitlement["active"]}
@@ -305,7 +305,7 @@ class Client(threading.Thread):
             self.find(f"{path} after {position} gives {sorted(active)} with {len(customer.purchases)} purchases")
 
     def read_news(self, customer, place):
-        """What happened since the last time, which the database is asked for over connections of its own."""
+        """Reads the events since the last time, which come from the database over separate connections."""
         path = f"/v1/customers/{customer.name}/events?limit=1000&after={customer.version}"
         answer = self.ask(place, path)
         if not answer:
@@ -315,12 +315,12 @@ class Client(threading.Thread):
             customer.read.update(marks_of(event))
         missing = set(customer.answered) - customer.read - customer.purchases
         if missing and answer[1]["next"] is None:
-            self.find(f"{path} lacks {sorted(missing)}, which were answered")
+            self.find(f"{path} lacks {sorted(missing)}, although they were answered")
 
     # At the end
 
     def judge(self):
-        """Holds the history of each customer against what was answered."""
+        """Compares the history of each customer with the answers."""
         for customer in self.customers:
             found = self.history(customer.name, "production") + self.history(customer.name, "sandbox")
             for finding in differences(customer, found):
@@ -343,7 +343,7 @@ class Client(threading.Thread):
 
 
 def differences(customer, events):
-    """Whatever is wrong with a customer's history: each mark that was answered once, and none that was not sent."""
+    """The faults of a customer's history: it must have each answered mark once, and no mark that was never sent."""
     marks = {}
     for event in events:
         for mark in marks_of(event):
@@ -351,18 +351,18 @@ def differences(customer, events):
     for mark, kind in customer.answered.items():
         times = len(marks.get(mark, []))
         if times != 1 or marks[mark] != [kind]:
-            yield f"{mark} of {customer.name} was answered, and is there {times} times: {marks.get(mark)}, not {kind}"
+            yield f"{mark} of {customer.name} was answered, and occurs {times} times: {marks.get(mark)}, not {kind}"
     for mark, types in marks.items():
         if mark not in customer.sent:
-            yield f"{mark} of {customer.name} is there ({types}) and was never sent"
+            yield f"{mark} of {customer.name} occurs ({types}) and was never sent"
         elif len(types) > 1 and mark not in customer.answered:
-            yield f"{mark} of {customer.name} is there {len(types)} times"
+            yield f"{mark} of {customer.name} occurs {len(types)} times"
 
 
 def marks_of(event):
-    """By what an event is known: the reason that came with it, or what it is about."""
+    """The mark of an event: the reason in it, or its subject."""
     data, kind = event["data"], event["type"]
-    # What follows from the others by the clock.
+    # Events that the clock causes.
     if kind.startswith("access."):
         return []
     if kind == "order.closed":

@@ -1,4 +1,4 @@
-"""What breaks, and how long nothing can be written or read then."""
+"""The faults, and how long writes and reads fail after each."""
 import random
 import signal
 import statistics
@@ -9,7 +9,7 @@ from servers import Failed, Found, until
 
 
 class Probe(threading.Thread):
-    """Asks one service the same again and again, and notes when it was answered."""
+    """Sends one service the same call again and again, and records the times of the answers."""
 
     def __init__(self, connections, place, writes, stop):
         super().__init__(daemon=True, name=f"probe-{place}")
@@ -34,7 +34,7 @@ class Probe(threading.Thread):
         return next((found - moment for found in list(self.times) if found > moment), None)
 
     def judge(self):
-        """What was acknowledged is in the balance; what was sent once may be. Gives a finding, or none."""
+        """The balance must have every acknowledged call, and may have every other one once. Returns a finding, or none."""
         answer = self.connections.read(self.place, f"/v1/customers/{self.customer}/balances")
         balance = answer["balances"].get("coins", 0) if answer else -1
         if len(self.times) <= balance <= self.sent:
@@ -61,7 +61,7 @@ class Drill:
         self.omitted = [] if primary.disks["data"].is_small else [
             "disks that are full: mounting takes rights that are missing here"]
 
-    # Faults. Each gives back when what it broke was whole again.
+    # Faults. Each returns the time of its repair.
 
     def service_killed(self):
         service = self.random.choice(self.services)
@@ -106,7 +106,7 @@ class Drill:
         return time.monotonic()
 
     def failover(self):
-        """The primary dies, and comes back as one when its standby has taken over."""
+        """The primary dies, and returns as a primary after its standby has taken over."""
         self.primary.kill()
         repaired = self.take_over()
         self.settle(repaired)
@@ -116,11 +116,11 @@ class Drill:
         return repaired
 
     def failover_from_frozen(self):
-        """The primary stands still, its standby takes over, and it goes on as if nothing had been."""
+        """The primary freezes, its standby takes over, and the primary continues as if nothing had happened."""
         self.primary.signal(signal.SIGSTOP)
         time.sleep(self.random.uniform(0, 3))
         repaired = self.take_over()
-        # Nothing but the old primary could tell a service that has not noticed yet.
+        # Only the old primary could tell a service that has not noticed yet.
         self.settle(repaired)
         self.primary.confirm_alone()
         self.primary.signal(signal.SIGCONT)
@@ -129,7 +129,7 @@ class Drill:
         return repaired
 
     def failover_while_idle(self):
-        """The same while most connections of the services wait for nothing, and so hear nothing."""
+        """The same while most connections of the services are idle, and so notice nothing."""
         self.calm.set()
         time.sleep(1)
         try:
@@ -140,7 +140,7 @@ class Drill:
             self.primary.signal(signal.SIGCONT)
         finally:
             self.calm.clear()
-        # Before anything makes them connect anew.
+        # Before anything makes them reconnect.
         time.sleep(1)
         self.tempt()
         self.join()
@@ -156,7 +156,7 @@ class Drill:
         disk = self.primary.disks[name]
         disk.fill()
         if name == "wal":
-            # What it keeps for later it uses first.
+            # PostgreSQL uses its reserve first.
             for _ in range(20):
                 self.primary.ask("select pg_logical_emit_message(false, '', ''), pg_switch_wal()", check=False)
         time.sleep(self.random.uniform(1, 3))
@@ -172,7 +172,7 @@ class Drill:
     # Parts of them
 
     def settle(self, repaired):
-        """Waits until both write; what is measured ends here."""
+        """Waits until both write; the measurement ends here."""
         self.expect("both services write to the new primary", lambda: self.both_write(repaired))
         self.measured = time.monotonic()
 
@@ -180,7 +180,7 @@ class Drill:
         try:
             until(60, what, condition)
         except Failed as error:
-            # A connection that was kept from before may be gone.
+            # An older connection may be gone.
             said = [self.asking.send(place, "GET", "/readyz") or self.asking.send(place, "GET", "/readyz")
                     for place in range(2)]
             raise Found(f"{error}; /readyz: {[answer and answer[2] for answer in said]}")
@@ -189,8 +189,8 @@ class Drill:
         return all(probe.first_after(moment) is not None for probe in self.writers)
 
     def tempt(self):
-        """The old primary takes writes that no standby confirms, while connections are made anew to whatever is
-        there. Whatever is written to it is lost with it."""
+        """The old primary takes writes that no standby confirms, while services reconnect to any server. Its writes are
+        lost with it."""
         for _ in range(2):
             moment = time.monotonic()
             self.standby.end_sessions()
@@ -203,7 +203,7 @@ class Drill:
 
     def take_over(self):
         self.standby.promote()
-        # Until there is another standby, nothing could confirm a write.
+        # Without another standby, nothing could confirm a write.
         self.standby.confirm_by_standby(False)
         return time.monotonic()
 
@@ -231,7 +231,7 @@ class Drill:
             probe.start()
         time.sleep(1)
         while time.monotonic() < deadline:
-            # Every fault once in each round, in an order that follows from the seed.
+            # Every fault once in each round, in an order that depends on the seed.
             if not self.waiting:
                 self.waiting = self.random.sample(range(len(self.faults)), len(self.faults))
             self.suffer(self.faults[self.waiting.pop()])

@@ -1,4 +1,4 @@
-"""Answers that are wrong, which the checker has to notice: one that notices nothing proves nothing."""
+"""Wrong answers that the checker has to notice: a checker that notices nothing proves nothing."""
 import base64
 import json
 import threading
@@ -7,7 +7,7 @@ from clients import Client, Customer, Evidence, differences
 
 
 def unnoticed():
-    """Names what the checker takes for right, of what is not; and a history that is right, if it is not taken for it."""
+    """Names the wrong answers that the checker accepts, and a right history if the checker refuses it."""
     missed = [name for name, events in HISTORIES.items() if not list(differences(known(), events))]
     if list(differences(known(), RIGHT)):
         missed.append("nothing that is right")
@@ -21,7 +21,7 @@ def unnoticed():
 
 
 def known():
-    """A customer of whom one grant, one movement of a balance and one purchase were answered."""
+    """A customer with one answered grant, one answered movement of a balance and one answered purchase."""
     customer = Customer("c")
     customer.change("g1", "pro", True)
     customer.earlier.clear()
@@ -43,7 +43,7 @@ MADE = happened("purchase.made", transaction="t1")
 RIGHT = [GIVEN, MOVED, MADE, happened("access.started", entitlement="pro")]
 HISTORIES = {
     "a write that is missing": [GIVEN, MADE],
-    "a write that is there twice": RIGHT + [MOVED],
+    "a write that occurs twice": RIGHT + [MOVED],
     "a write that came to something else": [happened("grant.revoked", reason="m1"), MOVED, MADE],
     "a write that was never sent": RIGHT + [happened("balance.spent", reason="m9")],
     "an event without a reason": RIGHT + [happened("customer.erased")],

@@ -1,4 +1,4 @@
-"""What the drill breaks: a PostgreSQL with its standby, and two services on them."""
+"""The servers that the drill breaks: a PostgreSQL with its standby, and two services on them."""
 import glob
 import json
 import os
@@ -13,11 +13,11 @@ import urllib.parse
 
 
 class Failed(Exception):
-    """The drill cannot go on."""
+    """The drill cannot continue."""
 
 
 class Found(Exception):
-    """Deed does not go on."""
+    """Deed does not recover."""
 
 
 def run(*words, check=True, **options):
@@ -44,7 +44,7 @@ def programs():
 
 
 class Disk:
-    """A disk in memory, where mounting is allowed; else a folder."""
+    """A disk in memory if mounting is allowed, else a folder."""
 
     def __init__(self, path, megabytes):
         self.path, self.megabytes = path, megabytes
@@ -57,7 +57,7 @@ class Disk:
                    str(self.path), check=False)
 
     def fill(self):
-        """Leaves no room: the disk becomes as small as what is on it."""
+        """Fills the disk: shrinks it to the size of its contents."""
         used = os.statvfs(self.path)
         self.mount(kilobytes=((used.f_blocks - used.f_bfree) * used.f_frsize >> 10) + 16)
 
@@ -70,7 +70,7 @@ class Disk:
 
 
 class Postgres:
-    """One server, on a socket in a folder of its own, with disks for its data and for its log."""
+    """One server, on a socket in a separate folder, with disks for its data and for its log."""
 
     def __init__(self, folder, name):
         self.name = name
@@ -99,11 +99,11 @@ class Postgres:
             file.write(
                 "listen_addresses=''\nmax_connections=150\nmax_wal_size=48MB\nmin_wal_size=16MB\nwal_keep_size=32MB\n"
                 "wal_log_hints=on\nhot_standby=on\n"
-                # How soon a standby looks for a primary that was restarted; 5 s unless it is set.
+                # How soon a standby looks for a restarted primary; the default is 5 s.
                 "wal_retrieve_retry_interval=200ms\n")
 
     def copy(self, primary):
-        """Becomes a standby of the primary, from nothing."""
+        """Becomes a new standby of the primary."""
         for path in [self.data, self.wal]:
             shutil.rmtree(path, ignore_errors=True)
         self.command(
@@ -134,7 +134,7 @@ class Postgres:
         processes = self.processes()
         self.signal(signal.SIGKILL)
         until(20, f"{self.name} is gone", lambda: not any(is_alive(process) for process in processes))
-        # Where nothing buries dead processes their numbers stay taken, and PostgreSQL would wait for them.
+        # If nothing reaps dead processes, their numbers stay taken, and PostgreSQL would wait for them.
         for file in [self.data / "postmaster.pid", *self.socket.glob(".s.PGSQL.*")]:
             file.unlink(missing_ok=True)
 
@@ -146,12 +146,12 @@ class Postgres:
         return done.stdout.strip()
 
     def confirm_by_standby(self, wanted):
-        """From now on a commit returns when the standby has it, or no longer waits for one."""
+        """Makes commits wait for the standby, or no longer wait."""
         self.ask(f"alter system set synchronous_standby_names = '{'*' if wanted else ''}'")
         self.ask("select pg_reload_conf()")
 
     def confirm_alone(self):
-        """The same for a server that stands still: it reads this as soon as it goes on."""
+        """The same for a frozen server: it reads this as soon as it continues."""
         with open(self.data / "postgresql.auto.conf", "a") as file:
             file.write("synchronous_standby_names = ''\n")
         os.kill(self.processes()[0], signal.SIGHUP)
@@ -180,7 +180,7 @@ def is_alive(process):
 
 
 class Service:
-    """A `deed serve` that is started again when it was killed."""
+    """A `deed serve` that restarts after it was killed."""
 
     def __init__(self, deed, folder, name, url, roots):
         self.deed, self.folder, self.name = deed, folder, name
@@ -227,6 +227,6 @@ class Service:
 
 
 def both(servers):
-    """A URL of both servers, the first one in front."""
+    """A URL with both servers, the first one in front."""
     hosts = ",".join(urllib.parse.quote(str(server.socket), safe="/") for server in servers)
     return f"postgresql:///deed?host={hosts}&user=deed"

@@ -1,4 +1,4 @@
--- What strangers send, as fast as they can. Arguments: the folder with the evidence, and what of it.
+-- Sends what strangers might send, as fast as possible. Arguments: the folder with the evidence, and its kind.
 local kind, send
 local sent = 0
 local digits = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_"
@@ -39,13 +39,13 @@ function init(arguments)
       local body = string.rep("x", 4 * 1024 * 1024)
       send = function() return post("/v1/customers/u1/receipts", body) end
    else
-      -- The payload is another's, so that the signature is wrong.
+      -- The payload belongs to another piece, so the signature is wrong.
       local tail = first_line(folder .. "/notifications"):gsub("%.[^.]*$", "." .. string.rep("Q", 86))
       local header, rest = first_line(folder .. "/header"), first_line(folder .. "/forgeable")
       if kind == "signature" then
          send = function() return notification(header .. "." .. tail) end
       else
-         -- A header that the server has not seen: its certificates have to be followed.
+         -- A header that the server has not seen, so it has to check the certificates.
          send = function()
             local start = string.format('{"kid":"%014d",', sent * 100000 + math.random(99999))
             return notification(base64(start) .. rest .. "." .. tail)

@@ -1,5 +1,5 @@
-# A backup and a restore beside pg_dump and pg_restore with the same options, in turns and under the same load, and what
-# each does to writers and readers meanwhile; how soon `deed status` and `deed doctor` answer.
+# Compares a backup and a restore with pg_dump and pg_restore with the same options, in turns and under the same load, and
+# their effects on writers and readers; measures how soon `deed status` and `deed doctor` answer among many customers.
 # shellcheck shell=bash
 
 measure_backup() {
@@ -27,6 +27,18 @@ measure_backup() {
         note_beside "$name.grants.p99" ms grants
         note_beside "$name.reads.p99" ms reads
     done
+    stop_server
+    drop_database backup
+    admin_key=$key DEED_DATABASE_URL=$database
+    start_server
+}
+
+# How soon `deed status` and `deed doctor` answer.
+measure_status() {
+    local key=$admin_key database=$DEED_DATABASE_URL round
+    stop_server
+    loaded_database status "$erase_customers" 0 0
+    start_server
     for ((round = 1; round <= rounds; round++)); do
         time_of "$programs/deed" status >>"$scratch/status.ms"
         time_of "$programs/deed" doctor >>"$scratch/doctor.ms"
@@ -34,13 +46,13 @@ measure_backup() {
     note_limit status ms 300 "$scratch/status.ms"
     note_limit doctor ms 5000 "$scratch/doctor.ms"
     stop_server
-    drop_database backup
+    drop_database status
     admin_key=$key DEED_DATABASE_URL=$database
     start_server
 }
 
-# beside_load NAME COMMAND ...: has others write and read until the command is done. Adds its milliseconds, and the
-# middle one of their 99th percentiles of each window, to files of that name.
+# beside_load NAME COMMAND ...: lets others write and read until the command is done. Adds its milliseconds, and the
+# median of the windows' 99th percentiles, to files of that name.
 beside_load() {
     local name=$1 working writing window=$scratch/window
     shift
@@ -62,7 +74,7 @@ beside_load() {
     median "$window.reads" >>"$scratch/$name.reads"
 }
 
-# Deed's side of each round beside the plain one.
+# Pairs Deed's side of each round with the plain one.
 note_beside() {
     local name=${1%%.*} scale=1
     [ "$2" != s ] || scale=1000
@@ -71,7 +83,7 @@ note_beside() {
     note_multiple "$1" "$2" 1.25 "$scratch/$1"
 }
 
-# time_of COMMAND ...: prints how many milliseconds it takes. Status and doctor end with 1 where a person is wanted.
+# time_of COMMAND ...: prints its milliseconds. Status and doctor exit with 1 if something needs a person.
 time_of() {
     local before=${EPOCHREALTIME/[.,]/}
     "$@" >"$scratch/working.log" 2>&1 || [ "$2" = status ] || [ "$2" = doctor ] || return

@@ -1,9 +1,9 @@
-"""Erases customers with 1,000 events and 100 pieces of evidence each, one after the other, and writes how many
-milliseconds each erasure took.
+"""Erases customers with 1,000 events and 100 pieces of evidence each, one after the other, and writes the
+milliseconds of each erasure.
 
 usage: erase.py PORT KEY EVIDENCE OUT COUNT
 
-EVIDENCE is what deed-bench mint has written with --apart yes, at least 100 transactions for each customer.
+EVIDENCE is the folder that deed-bench mint wrote with --apart yes, with at least 100 transactions for each customer.
 """
 import http.client
 import json
@@ -28,7 +28,7 @@ def call(method, path, body):
 
 
 def fill(customer, pieces):
-    # Each in a call of its own, so that each is evidence of its own.
+    # One call for each, so that each is separate evidence.
     for piece in pieces:
         call("POST", f"{customer}/receipts", {"environment": "sandbox", "signed_transactions": [f"{header}.{piece}"]})
     version = call("POST", f"{customer}/erase", {"purchases": "forget", "reason": "look"})["environments"][0]["version"]

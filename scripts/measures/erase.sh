@@ -1,9 +1,9 @@
-# How long the erasure of a customer with 1,000 events and 100 pieces of evidence takes, beside many other events. Whether
-# grants keep their rate is what `turns` tells, beside the build before.
+# Measures the erasure of a customer with 1,000 events and 100 pieces of evidence among many other events. `turns` shows
+# whether grants keep the rate of the earlier build.
 # shellcheck shell=bash
 
 measure_erase() {
-    local key=$admin_key url=$DEED_DATABASE_URL
+    local key=$admin_key database=$DEED_DATABASE_URL
     stop_server
     loaded_database erase "$erase_customers" 0 0
     mint_evidence $((rounds * 100)) --apart yes
@@ -14,6 +14,6 @@ measure_erase() {
     "$programs/deed" audit --projections --sample 1000 >/dev/null || fail "the log or the rows are not sound"
     stop_server
     drop_database erase
-    admin_key=$key DEED_DATABASE_URL=$url
+    admin_key=$key DEED_DATABASE_URL=$database
     start_server
 }

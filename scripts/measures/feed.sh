@@ -1,5 +1,5 @@
-# A project's feed in pages of a thousand, as facts and with what each event changed, beside COPY of the same rows;
-# cached reads beside it; and how soon waiting calls hear of a write.
+# Compares a project's feed in pages of a thousand, without and with `access`, with COPY of the same rows; measures
+# cached reads meanwhile, and how soon waiting calls get a write.
 # shellcheck shell=bash
 
 measure_feed() {
@@ -24,11 +24,11 @@ measure_feed() {
     note_multiple feed.read.p99 ms 2 "$scratch/feed.read"
     wake_calls 1 1 300
     wake_calls 1000 1000 10
-    # Its calls that sleep keep their connections for up to thirty seconds, and an address has 1,024: so it is last.
+    # Last, because its waiting calls keep their connections for up to thirty seconds, and an address may have 1,024.
     wake_calls 1000 1 100
 }
 
-# Cached reads while the whole feed is read, and alone.
+# Cached reads alone, and while a client reads the whole feed.
 read_beside_feed() {
     local round url=http://127.0.0.1:$port alone beside reader
     warm_answers 0 10000
@@ -38,7 +38,7 @@ read_beside_feed() {
         reader=$!
         owned_processes+=("$reader")
         beside=$(load read 64 1 "$url" 10000)
-        kill -0 "$reader" 2>/dev/null || fail "the feed was read before the reads were done; raise feed_events"
+        kill -0 "$reader" 2>/dev/null || fail "the feed ended before the reads did; raise feed_events"
         kill "$reader"
         wait "$reader" 2>/dev/null || true
         printf '%s %s\n' "${beside#* }" "${alone#* }" >>"$scratch/feed.read"
@@ -48,7 +48,7 @@ read_beside_feed() {
 # wake_calls WAITING WOKEN ROUNDS: how long after a write's answer the waiting calls get theirs.
 wake_calls() {
     python3 "$root/scripts/measures/wake.py" "$port" "$admin_key" "$@" >"$scratch/feed.wake" ||
-        fail "the waiting calls were not answered"
+        fail "the waiting calls got no answer"
     note_limit "feed.wake.$2_of_$1" ms 100 "$scratch/feed.wake"
 }
 

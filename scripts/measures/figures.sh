@@ -1,12 +1,12 @@
-# How figures are kept, compared and printed. One line each in $figures:
-# name value unit baseline ratio bar lowest highest standing   (- for what there is not)
+# Stores, compares and prints figures. Each has a line in $figures:
+# name value unit baseline ratio bar lowest highest standing   (- if there is none)
 # shellcheck shell=bash
 
-# note_rounds NAME UNIT BAR FILE: of the rounds in FILE, each "value baseline", the one with the
-# median ratio counts. BAR is the least ratio that will do.
+# note_rounds NAME UNIT BAR FILE: FILE has a round in each line, "value baseline"; the one with the
+# median ratio counts. BAR is the lowest passing ratio.
 note_rounds() { note_ratios least "$@"; }
 
-# note_multiple NAME UNIT BAR FILE: the same, where BAR is the most that will do.
+# note_multiple NAME UNIT BAR FILE: the same, but BAR is the highest passing ratio.
 note_multiple() { note_ratios most "$@"; }
 
 # note_ratios least|most NAME UNIT BAR FILE
@@ -23,8 +23,8 @@ note_ratios() {
         }' >>"$figures" || fail "$2 gave no figures"
 }
 
-# note_limit NAME UNIT BAR FILE: of the values in FILE, one a line, the median counts. BAR is the
-# most that will do. A baseline behind the values is told, its median too, and decides nothing.
+# note_limit NAME UNIT BAR FILE: FILE has a value in each line; the median counts. BAR is the highest
+# passing value. The table also shows the median of a baseline beside the values, which decides nothing.
 note_limit() {
     local baseline
     baseline=$(awk 'NF > 1 { print $2 }' "$4" | sort -n |
@@ -41,7 +41,7 @@ note_limit() {
         }' >>"$figures" || fail "$1 gave no figures"
 }
 
-# note_value NAME UNIT FILE: of the values in FILE, one a line, the median; there is no bar.
+# note_value NAME UNIT FILE: the median of the values in FILE, one in each line, without a bar.
 note_value() { note_limit "$1" "$2" - "$3"; }
 
 print_table() {

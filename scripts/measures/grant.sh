@@ -1,4 +1,4 @@
-# Grants over HTTP, each for another customer, beside one-row inserts.
+# Compares grants over HTTP, each for another customer, with one-row inserts.
 # shellcheck shell=bash
 
 measure_grant() {

@@ -1,8 +1,8 @@
-"""Makes customers with a purchase, an order and an account token each, and writes what each of their things is called.
+"""Makes customers with a purchase, an order and an account token each, and writes the name of each of these.
 
 usage: hands.py PORT KEY EVIDENCE FOLDER COUNT
 
-EVIDENCE is what deed-bench mint has written with --apart yes. FOLDER gets a file for each kind, with a name in each line.
+EVIDENCE is the folder that deed-bench mint wrote with --apart yes. FOLDER gets a file for each kind, with a name in each line.
 """
 import concurrent.futures
 import http.client
@@ -14,7 +14,7 @@ import uuid
 port, key, evidence, folder, count = sys.argv[1:]
 header = open(f"{evidence}/header").readline().strip()
 lines = open(f"{evidence}/transactions").read().split("\n")[: int(count)]
-# As deed-bench mint numbers them.
+# The numbers of deed-bench mint.
 FIRST = 1_000_000_000
 local = threading.local()
 

@@ -1,12 +1,12 @@
-# What support does, of many customers: how soon each kind of name leads to one while others write, how soon a page of
-# grants comes, and what each index costs writers.
+# What support does among many customers: how soon each kind of name leads to a customer while others write, how soon a
+# page of grants comes, and what each index costs writers.
 # shellcheck shell=bash
 
-# These customers have something of each kind to find; the others have rows that look the same.
+# These customers have a name of each kind; the others have rows that look the same.
 hands_found=2000
 
 measure_hands() {
-    local key=$admin_key url=$DEED_DATABASE_URL kind
+    local key=$admin_key database=$DEED_DATABASE_URL url kind
     stop_server
     loaded_tickets=$((hands_customers / 20))
     loaded_database hands "$hands_customers" 0 0
@@ -15,7 +15,7 @@ measure_hands() {
     mint_evidence "$hands_found" --apart yes
     start_shop
     python3 "$root/scripts/measures/hands.py" "$port" "$admin_key" "$scratch/evidence" "$scratch" "$hands_found" ||
-        fail "there is nothing to be found"
+        fail "no names to find were made"
     name_the_loaded
     begin_writers
     for kind in customer purchase transaction line_item order token grant ticket event position account; do
@@ -29,32 +29,32 @@ measure_hands() {
     measure_index customers_named customer_grants_named customer_grants_given customer_grants_ticket
     stop_server
     drop_database hands
-    admin_key=$key DEED_DATABASE_URL=$url
+    admin_key=$key DEED_DATABASE_URL=$database
     start_server
 }
 
-# Rows beside which the others are found. No event supports them, so none of them is asked for.
+# Rows among which the others are found. No event supports them, so no call asks for them.
 fill_names() {
     local count=$hands_customers
-    say "naming $count customers' things"
+    say "adding rows with names for $count customers"
     loaded_sql hands <<SQL
 insert into deed.holders (project, store, environment, app, original, customer)
 select 'default', 'apple', 'production', 'com.example.app', (1000000000000 + n * 7919)::text, 'reader-' || n
-from generate_series(1, $count) as n;
+from generate_series(1::bigint, $count) as n;
 insert into deed.transaction_names (project, environment, store, app, original, transaction_id, customer, line_item)
 select 'default', 'production', 'apple', 'com.example.app', (1000000000000 + n * 7919)::text,
     (7000000000000 + n * 7919)::text, 'reader-' || n, (9000000000000 + n * 7919)::text
-from generate_series(1, $count) as n;
+from generate_series(1::bigint, $count) as n;
 insert into deed.order_owners (project, environment, order_id, customer)
-select 'default', 'production', 'o_' || md5(n::text), 'reader-' || n from generate_series(1, $count) as n;
+select 'default', 'production', 'o_' || md5(n::text), 'reader-' || n from generate_series(1::bigint, $count) as n;
 insert into deed.tokens (project, environment, token, customer)
-select 'default', 'production', md5(n::text)::uuid::text, 'reader-' || n from generate_series(1, $count) as n;
+select 'default', 'production', md5(n::text)::uuid::text, 'reader-' || n from generate_series(1::bigint, $count) as n;
 update deed.customers set app_transactions = jsonb_build_array('704' || (1000000000000 + version * 7919)::text || customer);
 vacuum analyze;
 SQL
 }
 
-# What is found of those who were loaded.
+# The names of the loaded customers.
 name_the_loaded() {
     local last=$((hands_customers - 1))
     seq 0 $((last / hands_found + 1)) "$last" | sed 's/^/reader-/' >"$scratch/find.customer"
@@ -67,7 +67,7 @@ name_the_loaded() {
         hands >"$scratch/find.event"
 }
 
-# Thirty-two who write without a pause, for as long as it takes.
+# Thirty-two clients that write without a pause until they are stopped.
 begin_writers() {
     DEED_BENCH_KEY=$admin_key wrk -t1 -c32 -d3600s --timeout 10s -s "$root/scripts/measures/grant.lua" "$url" \
         -- beside-find >"$scratch/writers.log" 2>&1 &
@@ -77,7 +77,7 @@ begin_writers() {
 }
 
 end_writers() {
-    kill -0 "$writers" 2>/dev/null || fail "the writers ended before: $(tail -n 3 "$scratch/writers.log")"
+    kill -0 "$writers" 2>/dev/null || fail "the writers ended too early: $(tail -n 3 "$scratch/writers.log")"
     kill "$writers"
     wait "$writers" 2>/dev/null || true
 }
@@ -85,7 +85,7 @@ end_writers() {
 # find_beside_writers KIND PATH LIMIT
 find_beside_writers() {
     local round
-    [ -s "$scratch/find.$1" ] || fail "there is no name of the kind $1"
+    [ -s "$scratch/find.$1" ] || fail "there is no name of kind $1"
     load find 4 1 "$url" "$scratch/find.$1" "$2" >/dev/null
     for ((round = 1; round <= rounds; round++)); do
         load find 4 "$seconds" "$url" "$scratch/find.$1" "$2" | cut -d' ' -f2 >>"$scratch/hands.$1"
@@ -93,8 +93,8 @@ find_beside_writers() {
     note_limit "hands.$1.p99" ms "$3" "$scratch/hands.$1"
 }
 
-# measure_index INDEX ...: grants with these indexes beside grants without, in turns. One alone is told, all together
-# have a bar.
+# measure_index INDEX ...: compares grants with and without these indexes, in turns. A single index has no bar, all
+# together have one.
 measure_index() {
     local round name=$1 bar=- with without
     if [ $# -gt 1 ]; then name=all bar=0.95; fi

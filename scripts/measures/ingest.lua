@@ -1,5 +1,5 @@
 -- Submits minted evidence, each piece once, each transaction for another customer.
--- Arguments: the folder with the evidence, what of it, and how many lines were used before.
+-- Arguments: the folder with the evidence, its kind, and the number of lines already used.
 local folder = debug.getinfo(1, "S").source:match("^@(.*/)")
 dofile(folder .. "requests.lua")
 

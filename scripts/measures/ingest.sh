@@ -1,10 +1,10 @@
-# Distinct signed transactions for distinct customers, and distinct notifications, each answered when
-# it is durable, beside the sum of its parts and beside one-row inserts; and reads from memory meanwhile.
+# Compares distinct signed transactions for distinct customers, and distinct notifications, each answered when
+# it is durable, with the sum of its parts and with one-row inserts; measures reads from memory meanwhile.
 # shellcheck shell=bash
 
 measure_ingest() {
     local kind round
-    # Twice the rounds of what is measured here: the crowd goes on with the same.
+    # Twice the rounds measured here: the crowd continues with the same evidence.
     mint_evidence $((2 * rounds * seconds * 9000 + (seconds + 1) * 15000 + 9000))
     stop_server
     start_shop
@@ -27,8 +27,8 @@ measure_ingest() {
     start_server
 }
 
-# The same transactions once there are many customers, beside what ten thousand let expect on a machine
-# that is as fast as it is by then.
+# Compares the same transactions among many customers with the rate among ten thousand, at the machine's speed
+# at that time.
 measure_crowd() {
     local round few
     [ -s "$scratch/ingest.transactions" ] || measure_ingest
@@ -50,15 +50,15 @@ measure_crowd() {
 give_readers() {
     local first=$1 written
     while [ "$first" -lt "$2" ]; do
-        # wrk stops by time and not by count.
+        # wrk stops after a time, not after a count.
         written=$(DEED_BENCH_KEY=$admin_key wrk -t1 -c64 -d2s --timeout 10s \
             -s "$root/scripts/measures/reader.lua" "$url" -- "$first" | sed -n 's/^figures [0-9.]* [0-9.]* \([0-9]*\) 0 [0-9.]*$/\1/p')
-        [ -n "$written" ] || fail "the many customers that are to be read could not be made"
+        [ -n "$written" ] || fail "cannot make the many customers to read"
         first=$((first + written))
     done
 }
 
-# mint_evidence COUNT [OPTION ...]: makes that many transactions and notifications of a shop that the server knows by then.
+# mint_evidence COUNT [OPTION ...]: makes that many transactions and notifications of a shop that start_shop sets.
 mint_evidence() {
     local folder=$scratch/evidence
     mkdir -p "$folder/roots"
@@ -69,7 +69,7 @@ mint_evidence() {
     used_transactions=0 used_notifications=0
 }
 
-# The app and the catalog of what was minted.
+# The app and the catalog of the minted evidence.
 set_up_shop() {
     "$programs/deed" app set --bundle-id com.example.app --sandbox-access none >/dev/null ||
         fail "the app was not set"
@@ -77,13 +77,13 @@ set_up_shop() {
     "$programs/deed" catalog apply "$scratch/catalog.json" >/dev/null || fail "the catalog was not applied"
 }
 
-# Starts a server that believes what was minted; sets $url.
+# Starts a server that believes the minted evidence; sets $url.
 start_shop() {
     DEED_EXTRA_ROOTS=$scratch/evidence/roots start_server
     url="http://127.0.0.1:$port"
 }
 
-# submit_round KIND SECONDS FILE: one round of evidence that was not sent before, beside one of inserts.
+# submit_round KIND SECONDS FILE: one round of new evidence, and one of inserts.
 submit_round() {
     local rate inserts
     local -n used=used_$1
@@ -94,7 +94,7 @@ submit_round() {
     printf '%s\n' "${rate#* }" >>"$3.p99"
 }
 
-# Reads of ten thousand customers from memory, while transactions come in as fast as they can.
+# Reads of ten thousand customers from memory, while transactions arrive as fast as possible.
 measure_reads_meanwhile() {
     local loading round rate
     load read 64 1 "$url" 10000 >/dev/null

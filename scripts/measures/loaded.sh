@@ -1,20 +1,20 @@
-# A database of many customers. It is loaded once in a run and kept as a template, of which each measure that needs
-# many customers takes a copy.
+# A database of many customers. A run loads it once and keeps it as a template; each measure that needs many
+# customers takes a copy.
 # shellcheck shell=bash
 
 # loaded_database NAME CUSTOMERS DUE LATER: makes a database with that number of customers. The grants of the first
-# DUE end when it is loaded, those of the next LATER a second afterwards. Each was given for one of $loaded_tickets
-# tickets, where that is not 0. Sets $DEED_DATABASE_URL, $admin_key and
+# DUE end when it is loaded, those of the next LATER a second later. Each has one of $loaded_tickets tickets, unless
+# that is 0, and people gave $loaded_people of them, unless that is empty. Sets $DEED_DATABASE_URL, $admin_key and
 # $loaded_ends, the instant at which the first ones end.
 loaded_database() {
-    local template=loaded_$2_$3_$4_$loaded_tickets strategy=()
+    local template=loaded_$2_$3_$4_$loaded_tickets${loaded_people:+_$loaded_people} strategy=()
     [ -f "$scratch/$template" ] || load_template "$template" "$2" "$3" "$4"
     read -r admin_key loaded_ends <"$scratch/$template"
     # Copying files is the only way before PostgreSQL 15, and the faster one since.
     if "$postgres_programs/createdb" --help | grep -q -e --strategy; then strategy=(--strategy=file_copy); fi
     "$postgres_programs/createdb" -h "$scratch" -U deed -T "$template" ${strategy[@]+"${strategy[@]}"} "$1"
     DEED_DATABASE_URL=$(database_url "$1")
-    # Another copy may have gone further, and Deed refuses a log that lacks what it has seen.
+    # Another copy may be further ahead, and Deed refuses a log that lacks events it has seen.
     rm -rf "$DEED_DATA_DIR"
 }
 
@@ -30,18 +30,18 @@ load_template() {
     "$programs/deed" migrate >/dev/null
     "$programs/deed" project create default >/dev/null
     key=$("$programs/deed" key create --role admin --json | sed -n 's/.*"key":"\([^"]*\)".*/\1/p')
-    # Boundaries count from the first look at the clock.
+    # Boundaries count from Deed's first reading of the clock.
     "$programs/deed" reconcile --only boundaries >/dev/null
     ends=$((${EPOCHREALTIME/[.,]/} / 1000 + 2000))
     copy_customers "$1" "$2" "$3" "$4" "$ends"
-    "$programs/deed" audit >/dev/null || fail "the log that was loaded is not sound"
+    "$programs/deed" audit >/dev/null || fail "the audit finds faults in the loaded log"
     if [ "$2" -le 200000 ]; then
-        "$programs/deed" audit --projections >/dev/null || fail "the rows that were loaded are not sound"
+        "$programs/deed" audit --projections >/dev/null || fail "the audit finds faults in the loaded rows"
     fi
     printf '%s %s\n' "$key" "$ends" >"$scratch/$1"
 }
 
-# copy_customers DATABASE CUSTOMERS DUE LATER ENDS: by COPY, the indexes afterwards.
+# copy_customers DATABASE CUSTOMERS DUE LATER ENDS: loads them by COPY, then makes the indexes.
 copy_customers() {
     local events=$scratch/events.pipe rows=$scratch/rows.pipe grants=$scratch/grants.pipe readers=() reader
     loaded_sql "$1" >"$scratch/indexes.drop" <<'SQL'
@@ -67,7 +67,7 @@ SQL
     loaded_sql -c "\\copy deed.customer_grants (shard, project, environment, customer, grant_id, entitlement, starts_at, ends_at, reason, ticket, given_at, given_by, revoked_at, revoked_by, revoked_because, revoked_ticket, after_current) from '$grants'" "$1" &
     readers+=($!)
     owned_processes+=("${readers[@]}")
-    "$programs/deed-bench" load --customers "$2" --due "$3" --later "$4" --ends "$5" --tickets "$loaded_tickets" \
+    "$programs/deed-bench" load --customers "$2" --due "$3" --later "$4" --ends "$5" --tickets "$loaded_tickets" --people "${loaded_people:-0}" \
         --events "$events" --rows "$rows" --grants "$grants" >"$scratch/heads.sql" || fail "the customers were not written"
     for reader in "${readers[@]}"; do wait "$reader" || fail "the customers were not copied"; done
     rm "$events" "$rows" "$grants"

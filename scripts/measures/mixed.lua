@@ -1,4 +1,4 @@
--- Argument: a prefix of the customers who are given grants.
+-- Argument: the prefix of the customers who get grants.
 local folder = debug.getinfo(1, "S").source:match("^@(.*/)")
 dofile(folder .. "requests.lua")
 

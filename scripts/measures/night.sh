@@ -1,12 +1,13 @@
-# The night: boundaries that are due of many customers, one shard and two at a time, beside plain batched appends of
-# the same rows to the same tables; the memory that it takes; and cached reads while the service publishes, alone and beside a run.
+# The night: compares publishing the due boundaries of many customers, one shard and two at a time, with plain batched
+# appends of the same rows to the same tables; measures its memory, and cached reads while the service publishes, alone
+# and beside a run.
 # shellcheck shell=bash
 
 measure_night() {
     local key=$admin_key url=$DEED_DATABASE_URL stored
     stop_server
     for stored in "$night_few" "$night_many"; do night_of "$stored"; done
-    # What is stored beside what is due must not count.
+    # Stored customers without a due boundary must not matter.
     awk -v few="$(<"$scratch/night.$night_few.seconds")" -v many="$(<"$scratch/night.$night_many.seconds")" \
         'BEGIN { print many / few }' >"$scratch/night.growth"
     for stored in "$night_few" "$night_many"; do
@@ -22,7 +23,7 @@ measure_night() {
     start_server
 }
 
-# night_of STORED: has the due ones of that number of customers published.
+# night_of STORED: publishes the due boundaries among that number of customers.
 night_of() {
     local plain
     say "publishing $night_due boundaries of $1 customers"
@@ -43,7 +44,7 @@ night_of() {
     rm "$scratch/loaded_$1_${night_due}_${night_later}_$loaded_tickets"
 }
 
-# publish_due STORED PARALLEL: as of the instant at which the first ones end.
+# publish_due STORED PARALLEL: publishes as of the instant at which the first ones end.
 publish_due() {
     local run peak=0 memory found seconds
     reconcile_boundaries --parallel "$2" --json >"$scratch/night.json" &
@@ -67,8 +68,8 @@ reconcile_boundaries() {
         --now "$(date -u -d "@$((loaded_ends / 1000)).$(printf %03d $((loaded_ends % 1000)))" +%Y-%m-%dT%H:%M:%S.%3NZ)"
 }
 
-# append_plain STORED: appends the rows that were just written to another copy of the same tables, in batches of as
-# many, and prints the seconds; the database does it by itself, so that nothing is spent on a client.
+# append_plain STORED: appends the rows just written to another copy of the same tables, in batches of the same size,
+# and prints the seconds; the database does it alone, so that a client costs nothing.
 append_plain() {
     loaded_database plain "$1" "$night_due" "$night_later"
     loaded_sql -c "create table plain_rows as select 0::bigint as place, e.* from deed.events as e limit 0" plain
@@ -105,7 +106,7 @@ SQL
     drop_database plain
 }
 
-# read_meanwhile STORED [run]: cached reads while the service publishes what came due later, by itself or beside a
+# read_meanwhile STORED [run]: cached reads while the service publishes the later boundaries, by itself or beside a
 # run, and afterwards.
 read_meanwhile() {
     local round run='' meanwhile=$scratch/night.meanwhile after=$scratch/night.after rate
@@ -129,13 +130,13 @@ read_meanwhile() {
         rate=$(load read 64 1 "http://127.0.0.1:$port" 10000)
         printf '%s\n' "${rate#* }" >>"$after"
     done
-    [ -s "$meanwhile" ] || fail "all was published before anything was read; raise night_later"
+    [ -s "$meanwhile" ] || fail "the service published everything before the first read; raise night_later"
     awk -v meanwhile="$(median "$meanwhile")" -v after="$(median "$after")" \
         'BEGIN { print meanwhile / after }' >"$scratch/night.$1.p99${2:+.$2}"
     stop_server
 }
 
-# is_due: whether something is due and not published.
+# is_due: whether a due boundary is not published.
 is_due() {
     [ "$(loaded_sql -c "select exists (select from deed.customers where next_boundary_at <= $loaded_ends)" night)" = t ]
 }

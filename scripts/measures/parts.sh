@@ -1,9 +1,9 @@
-# What taking in evidence is measured by: the sum of its parts. A piece cannot be taken in faster than its body is
-# received, its signature verified and its rows written, one after the other.
+# The baseline for evidence: the sum of its parts. Deed cannot accept a piece faster than a machine receives its body,
+# verifies its signature and writes its rows, one after the other.
 # shellcheck shell=bash
 
-# start_parts KIND: the bare server that gives the answer to that kind of evidence, and a database that has
-# the tables of Deed's, to write the same rows into. A piece of that kind was taken in already.
+# start_parts KIND: starts the bare server that gives the answer to that kind of evidence, and makes a database with
+# Deed's tables for the same rows. Deed must have accepted a piece of that kind already.
 start_parts() {
     local kind=$1 path
     case $kind in
@@ -13,7 +13,7 @@ start_parts() {
     first_body "$kind" >"$scratch/parts.body"
     curl -sf -D "$scratch/answer.head" -o "$scratch/answer.json" -H "Authorization: Bearer $admin_key" \
         -H 'Content-Type: application/json' --data-binary "@$scratch/parts.body" "$url$path" ||
-        fail "the first of the $kind was not taken in"
+        fail "Deed did not accept the first of the $kind"
     start_bare_server
     [ "${has_plain_rows:-no}" = no ] || return 0
     "$postgres_programs/createdb" -h "$scratch" -U deed plain
@@ -22,7 +22,7 @@ start_parts() {
     has_plain_rows=yes
 }
 
-# first_body KIND: the body that submits the first piece of it.
+# first_body KIND: the body that submits the first piece of that kind.
 first_body() {
     local text
     text="$(head -n 1 "$scratch/evidence/header").$(head -n 1 "$scratch/evidence/$1")"
@@ -38,7 +38,7 @@ parts_sql() {
     "$postgres_programs/psql" -q -X -A -t -v ON_ERROR_STOP=1 -h "$scratch" -U deed -d "$database" "$@"
 }
 
-# sum_of_parts KIND SECONDS: pieces a second, if each part took no longer than it must.
+# sum_of_parts KIND SECONDS: pieces a second, if each part took only its minimum.
 sum_of_parts() {
     local posts verifications rows
     posts=$(load post 64 "$2" "http://127.0.0.1:$bare_port" "$scratch/parts.body")
@@ -46,13 +46,13 @@ sum_of_parts() {
         awk '/nistp256/ { print $NF }')
     [ -n "$verifications" ] || fail "openssl speed gave no figure; install the package openssl"
     rows=$(rows_rate "$1" "$2")
-    [ -n "$rows" ] || fail "the same rows could not be written: $(head -n 3 "$scratch/pgbench.log")"
+    [ -n "$rows" ] || fail "pgbench could not write the same rows: $(head -n 3 "$scratch/pgbench.log")"
     awk -v a="${posts% *}" -v b="$verifications" -v c="$rows" 'BEGIN { print 1 / (1 / a + 1 / b + 1 / c) }'
     printf '%s %s %s\n' "${posts% *}" "$verifications" "$rows" >>"$scratch/parts.$1"
 }
 
-# rows_rate KIND SECONDS: how many pieces' rows plain statements write a second, pipelined, over as many
-# connections as Deed commits with, in batches of the size that Deed had.
+# rows_rate KIND SECONDS: the pieces whose rows plain statements write in a second, pipelined, over Deed's number of
+# connections for commits, in batches of Deed's size.
 rows_rate() {
     local batch script=$scratch/parts.$1.sql
     batch=$(batch_size)
@@ -64,19 +64,19 @@ rows_rate() {
         awk -v batch="$(grep -c 'into deed.events' "$script")" '/^tps = / { print $3 * batch }'
 }
 
-# How many commands Deed commits together, in the mean.
+# The mean number of commands that Deed commits together.
 batch_size() {
     local size
     size=$(awk -v sum="$(server_metric deed_commit_batch_size_sum)" -v count="$(server_metric deed_commit_batch_size_count)" \
         'BEGIN { printf "%d", (count > 0) ? sum / count + 0.5 : 1 }')
-    # More statements than this are more than pgbench takes in one pipeline.
+    # pgbench takes no more statements than this in one pipeline.
     if [ "$size" -gt 40 ]; then size=40; fi
     if [ "$size" -lt 1 ]; then size=1; fi
     printf '%s' "$size"
 }
 
 # sample_rows KIND COUNT: statements that insert the rows of the newest such piece COUNT times, each time
-# with names of its own.
+# with new names.
 sample_rows() {
     local number row
     row=$(parts_sql deed -v "kind=$1" -f "$root/scripts/measures/parts.sql")

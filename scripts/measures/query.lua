@@ -1,4 +1,4 @@
--- Arguments: how many customers there are, and how many are asked about in one call.
+-- Arguments: the number of customers, and the number in one call.
 local folder = debug.getinfo(1, "S").source:match("^@(.*/)")
 dofile(folder .. "requests.lua")
 

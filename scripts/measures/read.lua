@@ -1,4 +1,4 @@
--- Arguments: how many customers there are, and what follows the path, if anything.
+-- Arguments: the number of customers, and the text after the path, if any.
 local folder = debug.getinfo(1, "S").source:match("^@(.*/)")
 dofile(folder .. "requests.lua")
 

@@ -1,10 +1,10 @@
-# Entitlements read: from memory beside a bare server that has the bytes ready, of few and of many
-# customers; from the database beside a prepared select of one row; and a hundred at a time.
+# Compares reads of entitlements from memory, of few and of many customers, with a bare server that has the bytes
+# ready; reads from the database with a prepared select of one row; and measures reads of a hundred at a time.
 # shellcheck shell=bash
 
 measure_read() {
     local url few=10000 many=$many_readers round rate
-    # Room for every answer, so that the number of customers is all that differs.
+    # Room for every answer, so that only the number of customers differs.
     stop_server
     DEED_ANSWER_MEMORY_MEGABYTES=4096 start_server
     url="http://127.0.0.1:$port"
@@ -13,7 +13,7 @@ measure_read() {
     baseline_sql "insert into selected select id, repeat('x', 200) from generate_series(1, 10000) as id on conflict do nothing"
     curl -sf -D "$scratch/answer.head" -o "$scratch/answer.json" -H "Authorization: Bearer $admin_key" \
         "$url/v1/customers/reader-1/entitlements" ||
-        fail "the customer that was to be read has no answer"
+        fail "the customer to read has no answer"
     start_bare_server
     baseline select 32 1 >/dev/null
     warm_answers 0 $few
@@ -38,7 +38,7 @@ measure_read() {
     start_server
 }
 
-# measure_cached NAME CUSTOMERS: one round from memory beside one of the bare server.
+# measure_cached NAME CUSTOMERS: one round from memory, and one of the bare server.
 measure_cached() {
     local rate bare
     rate=$(load read 64 "$seconds" "$url" "$2")
@@ -47,7 +47,7 @@ measure_cached() {
     printf '%s %s\n' "${rate#* }" "${bare#* }" >>"$scratch/read.$1.p99"
 }
 
-# The same of many customers, and the memory that each of them takes.
+# The same with many customers, and the memory for each of them.
 measure_many() {
     local few=$1 many=$2 before known round key=$admin_key database=$DEED_DATABASE_URL
     stop_server
@@ -67,13 +67,13 @@ measure_many() {
     admin_key=$key DEED_DATABASE_URL=$database
 }
 
-# warm_answers FIRST END: has those customers read once, a thousand at a time.
+# warm_answers FIRST END: reads these customers once, a thousand at a time.
 warm_answers() {
     local first
     for ((first = $1; first < $2; first += 1000)); do
         seq -f '"reader-%.0f"' -s , "$first" $((first + 999)) | sed 's/^/{"customers":[/; s/$/]}/' |
             curl -sf -o /dev/null -H "Authorization: Bearer $admin_key" -H "Content-Type: application/json" \
-                --data-binary @- "$url/v1/entitlements/query" || fail "the customers could not be read"
+                --data-binary @- "$url/v1/entitlements/query" || fail "cannot read the customers"
     done
 }
 

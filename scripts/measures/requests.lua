@@ -1,5 +1,5 @@
--- What the loads share: the requests, and the line of figures at the end.
--- No function `response`: it would cost more than all the rest. wrk itself counts the errors.
+-- Code that the loads share: the requests, and the line of figures at the end.
+-- There is no function `response`: it would cost more than everything else. wrk itself counts the errors.
 local key = os.getenv("DEED_BENCH_KEY")
 
 local bearer = { ["Authorization"] = "Bearer " .. key }
@@ -17,7 +17,7 @@ function query_request(names)
    }, '{"customers":[' .. names .. "]}")
 end
 
--- Written by hand, because wrk.format takes a good part of the time that an answer does.
+-- Written by hand, because wrk.format takes a good part of an answer's time.
 function post(path, header, body)
    return "POST " .. path .. " HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer " .. key
       .. "\r\nContent-Type: application/json\r\n" .. header .. "Content-Length: " .. #body

@@ -1,4 +1,4 @@
-# The server that is measured, and how load is put on it.
+# The measured server, and the load on it.
 # shellcheck shell=bash
 
 # Brings the schema up and makes the keys; leaves a server running.
@@ -42,7 +42,7 @@ stop_server() {
     wait "$server" 2>/dev/null || true
 }
 
-# Asks over a socket of the shell's own: starting a client would take longer than the answer.
+# Asks over a socket of the shell: starting a client would take longer than the answer.
 is_ready() {
     local line
     exec 3<>"/dev/tcp/127.0.0.1/$port" || return 1
@@ -67,7 +67,7 @@ grant_readers() {
     curl -s --parallel --parallel-max 64 --fail-early -f -K "$scratch/readers" \
         -H "Authorization: Bearer $admin_key" -H "Content-Type: application/json" \
         -d '{"entitlement":"pro","for":"P30D","reason":"measured"}' >/dev/null 2>"$scratch/curl.log" ||
-        fail "the customers that are to be read could not be made"
+        fail "cannot make the customers to read"
 }
 
 # load SCRIPT CONNECTIONS SECONDS URL [ARGUMENT ...]: prints requests a second and the 99th

@@ -1,4 +1,4 @@
-# Grants while another session holds an old snapshot, as a dump or an analyst does, beside grants before.
+# Compares grants while another session holds an old snapshot, as a dump or an analyst does, with grants before that.
 # shellcheck shell=bash
 
 measure_snapshot() {
@@ -24,7 +24,7 @@ SQL
         window=$((window + 1))
         load grant 16 5 "$url" "held-$window" | cut -d' ' -f1 >>"$scratch/snapshot.windows"
     done
-    # The last fifth of the time counts: what piles up is there by then.
+    # The last fifth of the time counts, after everything has piled up.
     tail -n $(((window + 4) / 5)) "$scratch/snapshot.windows" |
         awk -v before="$before" '{ print $1, before }' >"$scratch/snapshot.held"
     wait "$holder" || fail "the session that held the snapshot failed"

@@ -1,4 +1,4 @@
-# How soon a server is ready on a database that is there, and what it takes when no client asks.
+# How soon a server is ready on an existing database, and its memory without clients.
 # shellcheck shell=bash
 
 measure_start() {

@@ -1,9 +1,9 @@
-# Honest writes and submissions beside each thing that strangers may do, on few and many connections, and
-# beside as many connections that ask /healthz.
+# Measures honest writes and submissions beside each attack by strangers, on few and many connections, and beside the
+# same number of connections that ask /healthz.
 # shellcheck shell=bash
 
-# Answers a second that one of four honest callers gets: the reciprocal of the median time. The store is known
-# by then: a genuine notification came from its address.
+# Answers a second for one of four honest callers: the reciprocal of the median time. The server already knows the
+# store: a genuine notification came from its address.
 measure_strangers() {
     local attack connections calm besieged place
     local honest=(writes submissions notifications)
@@ -41,8 +41,8 @@ mint_strangers_evidence() {
     used_transactions=${used_transactions:-0}
 }
 
-# honest_pace ATTACK CONNECTIONS: prints how many writes, submissions and notifications one caller gets done a
-# second meanwhile. A call that is refused fails the bench.
+# honest_pace ATTACK CONNECTIONS: prints how many writes, submissions and notifications one caller completes in a
+# second meanwhile. A refused call fails the bench.
 honest_pace() {
     local writes submissions attacking length=$((3 * seconds + 2))
     attack_with "$1" "$2" "$length" &
@@ -58,7 +58,7 @@ honest_pace() {
     printf '%s %s %s\n' "$writes" "$submissions" "$(awk '{ print 1000 / $1 }' "$scratch/p50")"
 }
 
-# next_evidence KIND: where the next of that kind begins; kept in a file, as callers run in shells of their own.
+# next_evidence KIND: where the next of that kind begins; kept in a file, because callers run in separate shells.
 next_evidence() {
     local used
     used=$(cat "$scratch/strangers.used.$1" 2>/dev/null || printf 0)

@@ -1,8 +1,8 @@
-"""Prints how long after a write's answer the calls get theirs that wait for it: the 99th percentile in milliseconds.
+"""Prints how long after a write's answer the calls that wait for it get theirs: the 99th percentile in milliseconds.
 
 usage: wake.py PORT KEY WAITING WOKEN ROUNDS
 
-WAITING calls wait, and WOKEN of them for the customer that each of the ROUNDS writes a grant for.
+WAITING calls wait. WOKEN of them wait for the customer who gets a grant in each of the ROUNDS.
 """
 import http.client
 import json
@@ -37,7 +37,7 @@ def begin(call, customer, cursor):
 
 
 def finish(call):
-    """The whole answer; the first byte may be there and the last not yet."""
+    """The whole answer; the last byte may come later than the first."""
     text = b""
     while b"\r\n\r\n" not in text:
         text += call.recv(65536)
@@ -60,7 +60,7 @@ for turn in range(rounds):
     for call in calls[:woken]:
         begin(call, "awake", cursor)
     while held() < waiting:
-        # Those who sleep are answered after thirty seconds.
+        # The sleeping calls get their answers after thirty seconds.
         if time.monotonic() - began > (25 if waiting > woken else 300):
             sys.exit("error: the rounds take too long")
         time.sleep(0.002)

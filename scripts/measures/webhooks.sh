@@ -1,5 +1,5 @@
-# How soon after its commit an event is sent for the first time at 1,000 events a second; grants at their greatest rate beside
-# an endpoint that gets 1,000 a second; and what 100,000 messages take that wait.
+# Measures how soon after its commit Deed first sends an event, at 1,000 events a second; grants at their highest rate
+# beside an endpoint that gets 1,000 a second; and the memory of 100,000 waiting messages.
 # shellcheck shell=bash
 
 measure_webhooks() {
@@ -20,12 +20,12 @@ measure_webhooks() {
         printf '%s %s\n' "${beside%% *}" "${alone%% *}" >>"$scratch/webhooks.grants"
     done
     note_rounds webhooks.grants 1/s 0.8 "$scratch/webhooks.grants"
-    # A new endpoint, which begins with what comes now.
+    # A new endpoint, which begins with the next event.
     webhook_call DELETE "/$id" >/dev/null
     id=$(webhook_call POST "" "{\"url\":\"http://127.0.0.1:$sink/\",\"types\":[\"grant.given\"],\"concurrency\":32}")
     paced_attempts "$((seconds * 10))" >"$scratch/webhooks.first"
     note_limit webhooks.first ms 1000 "$scratch/webhooks.first"
-    # The same beside an endpoint whose receiver is sick.
+    # The same beside an endpoint with a failing receiver.
     for ((round = 1; round <= 3; round++)); do
         alone=$(paced_attempts "$((seconds * 4))")
         sick=$(webhook_call POST "" "{\"url\":\"http://127.0.0.1:$sick_port/\",\"types\":[\"grant.given\"]}")
@@ -33,7 +33,7 @@ measure_webhooks() {
         webhook_call DELETE "/$sick" >/dev/null
     done
     note_multiple webhooks.healthy ms 1.5 "$scratch/webhooks.healthy"
-    # Nothing listens there. The grants themselves fill other memories, so they are given before.
+    # Nothing listens there. The grants themselves fill other caches, so they come first.
     webhook_call PATCH "/$id" '{"url":"http://127.0.0.1:9/"}' >/dev/null
     webhook_call POST "/$id/pause" >/dev/null
     while [ "$(webhook_lag "$id")" -lt 100000 ]; do
@@ -48,7 +48,7 @@ measure_webhooks() {
     note_limit webhooks.memory MB 50 "$scratch/webhooks.memory"
 }
 
-# start_sink [sick]: a receiver, on sink_port, whose arrivals are in the file arrivals, or arrivalssick.
+# start_sink [sick]: a receiver on sink_port that records arrivals in the file arrivals, or arrivalssick.
 start_sink() {
     local tries
     : >"$scratch/sink.port"

@@ -1,4 +1,4 @@
-"""Lists what a system holds, as SPDX 2.3: bill.py FOLDER VERSION COMMIT"""
+"""Lists the packages of a system, as SPDX 2.3: bill.py FOLDER VERSION COMMIT"""
 
 import datetime
 import hashlib

@@ -1,7 +1,7 @@
 # Sourced by scripts/package: Debian packages.
 # shellcheck shell=bash disable=SC2154
 
-# Whom a package names as the one to write to.
+# The maintainer that a package names.
 maintainer=${DEED_MAINTAINER:-The Deed authors <deed@example.org>}
 
 make_deb() {
@@ -55,7 +55,7 @@ changelog() {
         "$1" "$version" "$version" "$commit" "$maintainer" "$(date -u -R -d "@$SOURCE_DATE_EPOCH")"
 }
 
-# What only the service's package has: units, settings, and what happens when it is installed.
+# The parts that only the service's package has: units, settings, and the scripts of the installation.
 lay_service() {
     local tree=$1 name
     for name in deed.service deed-{reconcile,backup}.{service,timer}; do

@@ -1,7 +1,7 @@
-# Sourced by scripts/package: what every kind of package is made of.
+# Sourced by scripts/package: the files of every kind of package.
 # shellcheck shell=bash disable=SC2154
 
-# Writes all files of a package below a folder, as they lie below /usr or a prefix: lay FOLDER PROGRAM
+# Writes all files of a package into a folder, in the layout of /usr or a prefix: lay FOLDER PROGRAM
 lay() {
     local folder=$1 program=$2
     install -D -m 755 "$programs/$program" "$folder/bin/$program"
@@ -24,23 +24,23 @@ lay_pages() {
 # A unit of deploy/ for a program in that folder: unit NAME FOLDER
 unit() { sed "s|/usr/local/bin/deed|$2/deed|" "$root/deploy/$1"; }
 
-# What LICENSE says, or that none was chosen.
+# The text of LICENSE, or a sentence that Deed has none.
 license_text() {
     if [ -f "$root/LICENSE" ]; then cat "$root/LICENSE"; else
         echo "No license was chosen for Deed. Without one, its authors keep all rights."
     fi
 }
 
-# Gives every file below a folder one instant, so that the same contents make the same bytes.
+# Gives every file below a folder the same time, so that the same contents make the same bytes.
 settle_times() { find "$1" -depth -exec touch --no-dereference --date="@$SOURCE_DATE_EPOCH" {} +; }
 
-# A tar of a folder whose bytes follow from its contents: plain_tar FOLDER >FILE
+# A tar of a folder whose bytes depend only on its contents: plain_tar FOLDER >FILE
 plain_tar() {
     tar --create --directory="$1" --sort=name --mtime="@$SOURCE_DATE_EPOCH" --owner=0 --group=0 --numeric-owner \
         --format=posix --pax-option=exthdr.name=%d/PaxHeaders/%f,delete=atime,delete=ctime .
 }
 
-# The libraries that the program is linked with, as the distribution's packages name them.
+# The distribution's packages of the libraries that the program is linked with.
 dependencies() {
     command -v dpkg-shlibdeps >/dev/null || { "$root/scripts/install-packages" dpkg-dev; } >&2
     local at=$scratch/shlibdeps

@@ -1,19 +1,19 @@
-# Sourced by scripts/package: an image for containers, and the list of what is in it.
+# Sourced by scripts/package: an image for containers, and the list of its contents.
 # shellcheck shell=bash disable=SC2154
 
 make_image() {
     "$root/scripts/install-packages" mmdebstrap python3 curl
     local system=$scratch/image
     say "making a small system of this distribution's packages"
-    # Programs of the distribution run while it is put together, which needs root.
-    [ "$(id -u)" -eq 0 ] || fail "an image is made by root; run it with sudo"
+    # The distribution's programs run during the assembly, which needs root.
+    [ "$(id -u)" -eq 0 ] || fail "only root can make an image; run it with sudo"
     local name sources included
-    included=$(image_packages) && [[ $included = *libpq5* ]] || fail "the libraries of the programs are not known: $included"
+    included=$(image_packages) && [[ $included = *libpq5* ]] || fail "cannot find the packages of the programs' libraries: $included"
     name=$(. /etc/os-release && echo "$VERSION_CODENAME")
     # shellcheck source=scripts/packaging/sources.sh
     . "$root/scripts/packaging/sources.sh"
     sources=$(apt_sources "$name")
-    [ -n "$sources" ] || fail "no packages of $name can be had from where this machine gets its own"
+    [ -n "$sources" ] || fail "this machine's package source has no packages of $name"
     mmdebstrap --quiet --variant=essential --mode=root --include="$included" \
         --dpkgopt='path-exclude=/usr/share/man/*' --dpkgopt='path-exclude=/usr/share/locale/*' \
         --dpkgopt='path-exclude=/usr/share/doc/*' --dpkgopt='path-include=/usr/share/doc/*/copyright' \
@@ -32,7 +32,7 @@ make_image() {
     say "made $name.oci.tar"
 }
 
-# The packages of the libraries that both programs need, by name alone.
+# The names of the packages with the libraries that both programs need.
 image_packages() {
     { dependencies "$programs/deed"; echo ', '; dependencies "$programs/deed-practice"; } | tr -d '\n' | tr ',' '\n' |
         sed -e 's/(.*//' -e 's/ //g' | grep . | sort -u | paste -sd, | sed 's/$/,ca-certificates/'

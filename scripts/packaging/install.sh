@@ -1,5 +1,5 @@
 #!/bin/sh
-# Installs Deed from the folder in which this file lies, or removes what it installed.
+# Installs Deed from this file's folder, or removes what it installed.
 set -eu
 
 usage() {
@@ -11,14 +11,14 @@ Compares every file with its digest, and the digests with their signature, then 
 the manual and the completion below FOLDER. Root also gets the units of systemd.
 
   --prefix FOLDER   /usr/local for root, else ~/.local
-  --key FILE        the public key in PEM that must have signed this release, if you have it from elsewhere
-  --remove          remove what was installed there; your data stays
+  --key FILE        the public key in PEM that must have signed this release, such as an earlier release's
+  --remove          remove the installed files; your data stays
 
 Deed needs PostgreSQL 14 or newer: a server of your own, or the programs of one for a private database.
 TEXT
 }
 
-# Filled in when a signed release is made.
+# scripts/package fills this in for a signed release.
 release_key=''
 
 say() { printf '%s\n' "$*"; }
@@ -35,7 +35,7 @@ while [ $# -gt 0 ]; do
         case "$1" in --prefix) prefix=$2 ;; --key) key=$2 ;; esac
         shift 2
         ;;
-    *) printf '%s\n' "error: \"$1\" is not known; see: ./install.sh --help" >&2; exit 2 ;;
+    *) printf '%s\n' "error: unexpected argument: $1; see: ./install.sh --help" >&2; exit 2 ;;
     esac
 done
 case $prefix in
@@ -46,39 +46,39 @@ case $key in
 '' | /*) ;;
 *) key=$PWD/$key ;;
 esac
-# What this script made: its files by name, its folders with a slash at the end.
+# The list of everything that this script made: files by name, folders with a slash at the end.
 list=$prefix/lib/deed/installed-files
 
 if [ -n "$remove" ]; then
-    [ -f "$list" ] || fail "nothing was installed below $prefix by this script: $list is not there"
+    [ -f "$list" ] || fail "nothing was installed below $prefix by this script: $list does not exist"
     grep -v '/$' "$list" | while IFS= read -r file; do rm -f "$prefix/$file"; done
     folders=$(grep '/$' "$list" | sort -ru)
     rm -f "$list"
-    # The deepest first; one that now holds something else stays.
+    # The deepest first; a folder with other files stays.
     printf '%s\n' "$folders" | while IFS= read -r folder; do
         rmdir "$prefix/${folder#./}" 2>/dev/null || true
     done
-    say "Deed was removed from $prefix. Its data stays where it was: /var/lib/deed of root, ~/.local/share/deed of anyone else."
+    say "Deed was removed from $prefix. Its data stays where it was: /var/lib/deed for root, ~/.local/share/deed for other users."
     exit 0
 fi
 
 here=$(cd "$(dirname "$0")" && pwd)
 cd "$here"
-[ -f SHA256SUMS ] || fail "SHA256SUMS is missing beside this script; unpack the whole release again"
+[ -f SHA256SUMS ] || fail "SHA256SUMS is not beside this script; unpack the whole release again"
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
 if [ -n "$key" ]; then cp "$key" "$scratch/key"; else printf '%s\n' "$release_key" >"$scratch/key"; fi
 if [ -n "$key$release_key" ]; then
-    command -v openssl >/dev/null || fail "openssl is needed to check the signature; install the package openssl"
+    command -v openssl >/dev/null || fail "cannot check the signature without openssl; install the package openssl"
     [ -f SHA256SUMS.sig ] || fail "SHA256SUMS.sig is missing: this release is not signed"
     openssl pkeyutl -verify -rawin -pubin -inkey "$scratch/key" -in SHA256SUMS -sigfile SHA256SUMS.sig >/dev/null 2>&1 ||
-        fail "the digests of this release are not signed by the expected key; get it again, from a source that you trust"
+        fail "the digests of this release are not signed by the expected key; download it again from a source that you trust"
 else
-    say "This release is not signed; its digests are compared alone."
+    say "This release is not signed; only its digests are checked."
 fi
 sha256sum --check --strict --quiet SHA256SUMS >"$scratch/digests" 2>&1 || {
     cat "$scratch/digests" >&2
-    fail "a file differs from its digest; get the release again"
+    fail "a file differs from its digest; download the release again"
 }
 
 missing=$(ldd bin/deed 2>&1 | sed -n -e 's/^[[:space:]]*\(.*\) => not found$/\1/p' -e 's/.*\(version `[^ ]*\x27 not found\).*/\1/p' | sort -u | paste -sd ' ' -)
@@ -86,9 +86,9 @@ missing=$(ldd bin/deed 2>&1 | sed -n -e 's/^[[:space:]]*\(.*\) => not found$/\1/
 
 cut -c67- SHA256SUMS | grep -E '^(bin|share)/' >"$scratch/files"
 if [ "$(id -u)" -eq 0 ]; then cut -c67- SHA256SUMS | grep -E '^lib/systemd/' >>"$scratch/files" || true; fi
-if grep -qF '..' "$scratch/files"; then fail "a name in SHA256SUMS leads out of its folder; get the release again"; fi
+if grep -qF '..' "$scratch/files"; then fail "a name in SHA256SUMS leads out of its folder; download the release again"; fi
 
-# Makes a folder below the prefix, and notes each that was not there: make_folder RELATIVE
+# Makes a folder below the prefix, and records each new one: make_folder RELATIVE
 make_folder() {
     [ ! -d "$prefix/$1" ] || return 0
     case $1 in */*) make_folder "${1%/*}" ;; esac
@@ -104,16 +104,16 @@ make_folder lib/deed
 touch "$list"
 cp "$list" "$scratch/before"
 while IFS= read -r file; do make_folder "$(dirname "$file")"; done <"$scratch/files"
-# Written before anything is copied: what is copied in part can be removed.
+# Written before any copy, so that an interrupted installation can be removed.
 sort -u "$scratch/before" "$scratch/folders" "$scratch/files" >"$scratch/list"
 cp "$scratch/list" "$list"
 while IFS= read -r file; do
-    # Renamed into place, so that a program that runs goes on with the old one.
+    # Renamed into place, so that a running program keeps the old file.
     cp -p "$file" "$prefix/$file.new"
     case $file in lib/systemd/*) sed -i "s|/usr/local/bin/deed|$prefix/bin/deed|" "$prefix/$file.new" ;; esac
     mv "$prefix/$file.new" "$prefix/$file"
 done <"$scratch/files"
-# What an earlier release had and this one has not.
+# Removes the files of an earlier release that this one lacks.
 grep -v '/$' "$scratch/before" | grep -vxFf "$scratch/files" | while IFS= read -r file; do rm -f "$prefix/$file"; done
 { grep '/$' "$scratch/list" || true; cat "$scratch/files"; } | sort -u >"$list"
 

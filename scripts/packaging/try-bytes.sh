@@ -1,4 +1,4 @@
-# Sourced by scripts/try-packages: what is in the packages, byte for byte.
+# Sourced by scripts/try-packages: the bytes of the packages.
 # shellcheck shell=bash disable=SC2154
 
 try_bytes() {
@@ -15,7 +15,7 @@ try_bytes() {
     pack_again
 }
 
-# Packing is repeated: with the instant that the files tell, the bytes are the same.
+# Packs again: with the time of the packaged files, the bytes are the same.
 pack_again() {
     local kinds=(deb tar) file
     [ ! -f "$packages/deed-$version-$architecture.oci.tar" ] || kinds+=(image)
@@ -23,10 +23,10 @@ pack_again() {
         awk 'NR == 1 { print $4, $5, "UTC" }' | date --file=- +%s) \
         "$root/scripts/package" "${kinds[@]}" --version "$version" --programs "$programs" --out "$scratch/again" >&2
     for file in "$scratch"/again/*; do
-        # A signed tar file holds a signature that only its maker can repeat.
+        # A signed tar file has a signature that only its maker can repeat.
         if tar --list --file "$packages/${file##*/}" 2>/dev/null | grep -q 'SHA256SUMS\.sig$'; then continue; fi
-        cmp "$file" "$packages/${file##*/}" || fail "${file##*/} became another one when it was packed again"
+        cmp "$file" "$packages/${file##*/}" || fail "${file##*/} has other bytes when packed again"
     done
     rm -rf "$scratch/again"
-    say "packed again, every byte is the same"
+    say "packing again gives the same bytes"
 }

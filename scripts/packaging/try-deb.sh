@@ -9,14 +9,14 @@ try_deb() {
             try_deb_in "$name" "$scratch/$name"
             tried=yes
         else
-            say "SKIPPED: no $name can be had from where this machine gets its packages"
+            say "SKIPPED: this machine's package source has no $name"
         fi
         rm -rf "${scratch:?}/$name"
     done
-    [ -n "$tried" ] || fail "no system could be made to try the package in"
+    [ -n "$tried" ] || fail "no system could be made to try the package in; see the lines above"
 }
 
-# The earlier package: one that was given, or this one under an older number.
+# The earlier package: the given one, or this one under an older number.
 before_package() {
     if [ -n "$before" ]; then return; fi
     dpkg-deb --raw-extract "$package" "$scratch/before"
@@ -42,7 +42,7 @@ make_system() {
     cp "$package" "$scratch/$1/packages/deed.deb"
 }
 
-# Runs a script in a system: inside FOLDER net|alone SCRIPT. Alone, it has no network but its own machine.
+# Runs a script in a system: inside FOLDER net|alone SCRIPT. With `alone` it reaches only its own machine.
 inside() {
     local folder=$1 network=() up=:
     if [ "$2" = alone ]; then network=(--net) up='ip link set lo up'; else
@@ -54,12 +54,12 @@ inside() {
             bash -euo pipefail -c \"\$1\"" bash "$3"
 }
 
-# What a system takes on disk, without what is fetched for an installation and without databases.
+# The size of a system on disk, without downloaded packages and databases.
 size() { du -sk --exclude=var/cache --exclude=var/lib/apt --exclude=var/lib/deed/postgres --exclude=packages "$1" | cut -f1; }
 
 install_line='apt-get install -y -q --no-install-recommends --allow-downgrades -o Dpkg::Use-Pty=0'
 
-# Serves in the background and reads the customer that was granted before: read_script [COMMANDS]
+# Serves in the background and reads the customer with the earlier grant: read_script [COMMANDS]
 read_script() {
     cat <<TEXT
 set -a; . /etc/deed/environment; set +a
@@ -83,7 +83,7 @@ try_deb_in() {
     started=$(date +%s%N)
     inside "$folder" net "$install_line curl /packages/deed.deb" >"$scratch/$name.log" 2>&1 ||
         { tail "$scratch/$name.log" >&2; fail "$name does not take the package"; }
-    grep -q 'Set it up with: deed setup' "$scratch/$name.log" || fail "$name: the package does not say how to go on"
+    grep -q 'Set it up with: deed setup' "$scratch/$name.log" || fail "$name: the package does not say how to continue"
     inside "$folder" alone "deed setup --yes; $(read_script "$grant")" >&2 || fail "$name: no first read"
     taken=$((($(date +%s%N) - started) / 1000000))
     kilobytes=$(($(size "$folder") - kilobytes))
@@ -106,7 +106,7 @@ try_removal() {
     say "$name: purged; the data stays, and the last line says where"
 }
 
-# An earlier package takes the data that stayed; this one takes its place and goes back.
+# An earlier package takes over the remaining data; then this one replaces it, goes back and returns.
 try_upgrade() {
     local name=$1 folder=$2 step
     for step in before deed before deed; do
@@ -115,7 +115,7 @@ try_upgrade() {
         inside "$folder" alone "deed setup --yes --json >/var/tmp/setup.json; $(read_script)" >&2 ||
             fail "$name: no read with the package $step"
     done
-    # All but the settings, which the purge removed, was there at the first of them, and all of it since.
+    # At the first setup everything existed except the settings, which the purge had removed; later everything existed.
     python3 - "$folder/var/tmp/setup.json" <<'CODE' || fail "$name: setup made something a second time"
 import json, sys
 states = [step["state"] for step in json.load(open(sys.argv[1]))["steps"]]
@@ -124,7 +124,7 @@ CODE
     say "$name: upgraded from $(dpkg-deb --field "$before" Version) to $version with its data, back, and again"
 }
 
-# Where systemd runs, setup starts the service. Here a stand-in writes down what it is asked.
+# If systemd runs, setup starts the service. Here a stand-in records the calls.
 try_service() {
     local name=$1 folder=$2 words
     # shellcheck disable=SC2016

@@ -4,7 +4,7 @@
 try_image() {
     local archive=$packages/deed-$version-$architecture.oci.tar
     python3 "$root/scripts/packaging/unpack.py" "$archive" "$scratch/image" >"$scratch/config" ||
-        fail "$archive is not an OCI archive"
+        fail "$archive is not a valid OCI archive"
     (
         # shellcheck source=scripts/private-postgres.sh
         . "$root/scripts/private-postgres.sh"
@@ -15,14 +15,14 @@ try_image() {
         find_postgres
         # shellcheck disable=SC2119
         start_postgres
-        # The image's user reaches the socket over the mount.
+        # The image's user reaches the socket through the mount.
         chmod 711 "$scratch"
         serve_image "$image" "$config" "$scratch"
     ) || fail "the image does not serve"
-    say "the image serves as the user deed on a root that is read-only: $(du -h "$archive" | cut -f1) as a file"
+    say "the image serves as the user deed on a read-only root: $(du -h "$archive" | cut -f1) as a file"
 }
 
-# Runs what the image's configuration says on its root: serve_image ROOT CONFIG SOCKETS
+# Runs the command of the image's configuration on its root: serve_image ROOT CONFIG SOCKETS
 serve_image() {
     local folder=$1 port user
     user=$(python3 -c 'import json,sys; print(json.load(open(sys.argv[1]))["config"]["User"])' "$2")

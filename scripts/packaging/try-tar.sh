@@ -1,4 +1,4 @@
-# Sourced by scripts/try-packages: the tar file as an ordinary user has it, in an empty system.
+# Sourced by scripts/try-packages: the tar file as an ordinary user installs it, in an empty system.
 # shellcheck shell=bash disable=SC2154
 
 try_tar() {
@@ -6,18 +6,18 @@ try_tar() {
     # shellcheck source=scripts/packaging/try-deb.sh
     . "$root/scripts/packaging/try-deb.sh"
     before=$package
-    make_system "$name" || fail "no $name can be had from where this machine gets its packages"
+    make_system "$name" || fail "this machine's package source has no $name"
     folder=$scratch/$name
     cp "$file" "$folder/packages/deed.tar.gz"
     inside "$folder" net "apt-get install -y -q --no-install-recommends postgresql curl openssl ca-certificates" >"$scratch/$name.log" 2>&1 ||
         { tail "$scratch/$name.log" >&2; fail "$name has no PostgreSQL"; }
     said=$(inside "$folder" alone "useradd --create-home me; cd /home/me; runuser -u me -- tar xzf /packages/deed.tar.gz --strip-components=2
         runuser -u me -- ./install.sh 2>&1" || true)
-    grep -q 'this system lacks: .*libmicrohttpd' <<<"$said" || fail "$name: the missing libraries are not named: $said"
-    [ ! -e "$folder/home/me/.local" ] || fail "$name: install.sh copied something all the same"
+    grep -q 'this system lacks: .*libmicrohttpd' <<<"$said" || fail "$name: install.sh does not name the missing libraries: $said"
+    [ ! -e "$folder/home/me/.local" ] || fail "$name: install.sh copied files despite missing libraries"
     say "$name: $(sed -n 's/.*\(this system lacks: .*\)\. On Debian.*/\1/p' <<<"$said")"
     inside "$folder" net "$(sed -n 's/.*On Debian and Ubuntu: \(apt-get install\) \(.*\)/\1 -y -q --no-install-recommends \2/p' <<<"$said")" \
-        >"$scratch/$name.log" 2>&1 || { tail "$scratch/$name.log" >&2; fail "$name: what install.sh says to install cannot be"; }
+        >"$scratch/$name.log" 2>&1 || { tail "$scratch/$name.log" >&2; fail "$name: the packages that install.sh names cannot be installed"; }
     inside "$folder" alone "cd /home/me; runuser -u me -- bash -euc '
         export HOME=/home/me; before=\$(find . | sort); ./install.sh; PATH=\$HOME/.local/bin:\$PATH; deed setup --yes
         set -a; . ~/.local/share/deed/environment; set +a; deed serve 2>/dev/null & server=\$!
@@ -27,7 +27,7 @@ try_tar() {
         kill \$server; wait \$server || true
         ./install.sh --remove; [ -f ~/.local/share/deed/postgres/PG_VERSION ]
         [ -z \"\$(find ~/.local -path ~/.local/share/deed -prune -o -type f -print)\" ]'" >&2 ||
-        fail "$name: the tar file does not lead to a first read and away again"
+        fail "$name: the tar file cannot be installed, read from and removed"
     rm -rf "$folder"
-    say "$name: an ordinary user installed, read, and removed all but the data"
+    say "$name: an ordinary user installed Deed, read, and removed all but the data"
 }

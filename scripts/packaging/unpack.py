@@ -21,7 +21,7 @@ def main():
         def blob(descriptor):
             data = read("blobs/" + descriptor["digest"].replace(":", "/"))
             if "sha256:" + hashlib.sha256(data).hexdigest() != descriptor["digest"] or len(data) != descriptor["size"]:
-                sys.exit(f"{descriptor['digest']} is not what its descriptor says")
+                sys.exit(f"{descriptor['digest']} differs from its descriptor")
             return data
 
         if json.loads(read("oci-layout"))["imageLayoutVersion"] != "1.0.0":

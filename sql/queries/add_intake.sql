@@ -1,16 +1,36 @@
+-- Evidence that waits already and comes with an order that it did not name before gets that order. Its new revision
+-- has a worker who took it without the order leave it to the next one.
 -- 1 id, 2 project, 3 purpose, 4 customer, 5 order, 6 environment, 7 kind, 8 app, 9 digest, 10 evidence,
 -- 11 now, 12 most items, 13 most bytes
-insert into {schema}.intake (
-    id, project, purpose, customer, order_id, environment, kind, app, digest, evidence, state,
-    next_try_at, added_at, changed_at
+with named as (
+    -- By itself, because it needs no room in the queue.
+    update {schema}.intake set order_id = $5::text, revision = revision + 1
+    where $5::text is not null and order_id is null and state = 'waiting'
+        and project = $2::text and digest = $9::bytea and purpose = $3::text
+        and environment = $6::text and coalesce(customer, '') = coalesce($4::text, '')
+    returning id, project, purpose, customer, order_id, environment, kind, app, digest, state, tries,
+        next_try_at, code, sentence, results, actor, reason, ticket, added_at, changed_at, revision
+),
+added as (
+    insert into {schema}.intake as waiting (
+        id, project, purpose, customer, order_id, environment, kind, app, digest, evidence, state,
+        next_try_at, added_at, changed_at
+    )
+    select $1::text, $2::text, $3::text, $4::text, $5::text, $6::text, $7::text, $8::text, $9::bytea,
+        $10::bytea, 'waiting', $11::bigint, $11::bigint, $11::bigint
+    from (
+        select count(*) as items, coalesce(sum(octet_length(evidence)), 0) as bytes
+        from {schema}.intake where project = $2::text and state = 'waiting'
+    ) as queue
+    where queue.items < $12::bigint and queue.bytes + octet_length($10::bytea) <= $13::bigint
+        and not exists (select from named)
+    -- Another sender may have added it a moment ago.
+    on conflict (project, digest, purpose, environment, (coalesce(customer, ''))) where state = 'waiting'
+    do update set order_id = excluded.order_id, revision = waiting.revision + 1
+        where waiting.order_id is null and excluded.order_id is not null
+    returning id, project, purpose, customer, order_id, environment, kind, app, digest, state, tries,
+        next_try_at, code, sentence, results, actor, reason, ticket, added_at, changed_at, revision
 )
-select $1::text, $2::text, $3::text, $4::text, $5::text, $6::text, $7::text, $8::text, $9::bytea,
-    $10::bytea, 'waiting', $11::bigint, $11::bigint, $11::bigint
-from (
-    select count(*) as items, coalesce(sum(octet_length(evidence)), 0) as bytes
-    from {schema}.intake where project = $2::text and state = 'waiting'
-) as queue
-where queue.items < $12::bigint and queue.bytes + octet_length($10::bytea) <= $13::bigint
-on conflict do nothing
-returning id, project, purpose, customer, order_id, environment, kind, app, digest, state, tries, next_try_at,
-    code, sentence, results, actor, reason, ticket, added_at, changed_at, revision
+select * from named
+union all
+select * from added

@@ -1,4 +1,4 @@
--- Customers whose row does not say how many events they have, and streams with a version that is missing.
+-- Customers whose row has a wrong number of events, and streams with a missing version.
 -- 1 shard
 select project, environment, customer, c.version, e.last, e.count, count(*) over ()
 from (

@@ -1,10 +1,11 @@
--- 1 id, 2 revision that it must have, 3 state, 4 tries, 5 next try, 6 code, 7 sentence, 8 results,
--- 9 actor, 10 reason, 11 ticket, 12 now
--- What is there already counts as changed: the reply that said so may have been lost.
+-- 1 id, 2 expected revision, 3 state, 4 tries, 5 next try, 6 code, 7 sentence, 8 results, 9 actor,
+-- 10 reason, 11 ticket, 12 now.
+-- If the row already has these values, it counts as changed: the reply that said so may have been
+-- lost.
 with changed as (
     update {schema}.intake set
         state = $3, tries = $4, next_try_at = coalesce($5, next_try_at), code = $6, sentence = $7,
-        -- Of a purchase that was erased nothing is kept.
+        -- Nothing is kept about an erased purchase.
         evidence = case when $6 = 'purchase_erased' then '\x00'::bytea else evidence end,
         results = $8, actor = $9, reason = $10, ticket = $11, changed_at = $12,
         revision = revision + 1

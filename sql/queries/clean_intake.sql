@@ -1,6 +1,6 @@
--- 1 instant before which the item ended, 2 limit, 3 the lease's name, 4 its fence
+-- 1 delete items that ended before this instant, 2 limit, 3 the lease's name, 4 its fence
 with held as materialized (
-    -- Until the end of the transaction no other instance takes it over.
+    -- Keeps other instances from taking over until the transaction ends.
     select from {schema}.leases where name = $3 and fence = $4 for share
 )
 delete from {schema}.intake where id = any (

@@ -1,6 +1,6 @@
--- Takes CONNECT from PUBLIC and from deed_service, which every database of the cluster shares, and gives it to
--- the one login that serves this database. Where all could connect until now, who was given something in this
--- database, or owns something, still can.
+-- Revokes CONNECT from PUBLIC and from deed_service, which all databases of the cluster share, and
+-- grants it to the one login that serves this database. If everyone could connect before, logins
+-- that own or were granted something in this database still can.
 do $$
 declare
     service constant text := nullif(current_setting('deed_migration.service_login'), '');

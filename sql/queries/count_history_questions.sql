@@ -1,4 +1,4 @@
--- How many there are, and of how many something is known to be missing.
+-- How many questions there are, and how many of them have something known to be missing.
 -- 1 project, 2 store, 3 app
 select environment, count(*), count(obstacle)
 from {schema}.history_questions

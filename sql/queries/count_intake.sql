@@ -1,3 +1,3 @@
--- 1 tries from which an operator should look
-select count(*), count(*) filter (where tries >= $1), min(added_at)
+-- 1 number of tries after which an operator should look
+select count(*), count(*) filter (where tries >= $1 and code is distinct from 'purchase_pending'), min(added_at)
 from {schema}.intake where state = 'waiting'

@@ -1,5 +1,6 @@
--- What is kept of a customer beside the headers of events; the names of purchases that no row leads to any more are left out.
--- 1 shard, 2 project, 3 environment, 4 customer, 5 before which version, null: all
+-- What is kept about a customer besides the headers of events. Omits names of purchases that no row
+-- leads to.
+-- 1 shard, 2 project, 3 environment, 4 customer, 5 only events before this version, or null for all
 with own as materialized (
     select e.evidence, e.payload <> '' and e.type <> 'customer.erased' as is_full
     from {schema}.events as e

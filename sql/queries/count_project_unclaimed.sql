@@ -1,5 +1,6 @@
 -- 1 project
--- How many wait, and how many of them, or of those that others hold, carry a token that a customer has by now.
+-- How many purchases wait, and how many of these, or of other customers' purchases, have a token
+-- that a customer has now.
 select count(*), count(*) filter (
     where exists (
         select from {schema}.unclaimed_tokens as w

@@ -1,5 +1,5 @@
--- What the rows of a person's tables do not lead to, and what is to be emptied later. Comes before the purchases and the
--- orders are taken away, and after the events.
+-- Erases what is outside the tables that follow from the log, and lists what to empty later. Runs
+-- after the events are written and before the purchases are removed.
 -- 1 shards, 2 projects, 3 environments, 4 customers
 with gone as (
     select * from unnest($1::smallint[], $2::text[], $3::text[], $4::text[])
@@ -8,6 +8,14 @@ with gone as (
     select p.project, p.environment, p.customer, p.store, p.app, p.original
     from gone
     join {schema}.purchases as p using (shard, customer, project, environment)
+    union
+    -- The former names of a purchase: a token's name leads to each of them.
+    select p.project, p.environment, p.customer, p.store, p.app, n.original
+    from gone
+    join {schema}.purchases as p using (shard, customer, project, environment)
+    join {schema}.transaction_names as n
+        on (n.transaction_id, n.project, n.environment, n.store, n.app, n.customer)
+            = (p.original, p.project, p.environment, p.store, p.app, p.customer)
 ), questions as (
     delete from {schema}.history_questions
     where (customer, project, environment) in (select customer, project, environment from gone)
@@ -18,21 +26,20 @@ with gone as (
 ), queued as (
     delete from {schema}.intake as i using gone as g
     where (i.customer, i.project, i.environment) = (g.customer, g.project, g.environment)
+), refused as (
+    delete from {schema}.refused_calls as r using gone as g
+    where (r.customer, r.project) = (g.customer, g.project)
+        and coalesce(r.environment, g.environment) = g.environment
 ), named as (
     update {schema}.evidence_names as n set erased_of = b.customer from bought as b
     where (n.original, n.project, n.environment, n.store)
         = (b.original, b.project, b.environment, b.store)
-), open as (
-    insert into {schema}.emptying (shard, project, environment, customer, version)
-    select g.shard, g.project, g.environment, g.customer, (
-        select max(e.version) from {schema}.events as e
-        where e.customer = g.customer and e.project = g.project and e.environment = g.environment
-            and e.type = 'customer.erased'
-    )
-    from gone as g
-    on conflict (shard, customer, project, environment) do update set version = excluded.version
 )
-delete from {schema}.order_owners where (project, environment, order_id) in (
-    select o.project, o.environment, o.order_id
-    from gone join {schema}.orders as o using (shard, project, environment, customer)
+insert into {schema}.emptying (shard, project, environment, customer, version)
+select g.shard, g.project, g.environment, g.customer, (
+    select max(e.version) from {schema}.events as e
+    where e.customer = g.customer and e.project = g.project and e.environment = g.environment
+        and e.type = 'customer.erased'
 )
+from gone as g
+on conflict (shard, customer, project, environment) do update set version = excluded.version

@@ -1,4 +1,5 @@
--- What a set-up depends on, of the server, of the login and of the database, with or without Deed's schema:
+-- What a set-up needs to know about the server, the login and the database, with or without Deed's
+-- schema.
 -- 1 the schema's name
 select
     current_setting('server_version_num')::bigint,

@@ -1,10 +1,11 @@
--- 1 the schema's name. Whether a restore can begin: whether the schema exists, and what this login may make.
+-- 1 the schema's name. Whether a restore can begin: whether the schema exists, and what this login
+-- may create.
 select
     exists (select from pg_namespace where nspname = $1::text),
     has_database_privilege(session_user, current_database(), 'create'),
     (select rolcreaterole or rolsuper from pg_roles where rolname = session_user),
     exists (select from pg_roles where rolname = 'deed_service'),
-    -- As a role by itself: to a superuser every role seems to be granted.
+    -- Superusers count as members of every role.
     coalesce((
         select pg_has_role(session_user, r.oid, 'member') from pg_roles as r where r.rolname = 'deed_service'
     ), false),

@@ -1,2 +1,2 @@
--- The name under which other sessions see the database as this transaction does.
+-- A name by which other sessions can see the database as this transaction does.
 select pg_export_snapshot()

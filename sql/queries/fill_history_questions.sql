@@ -1,5 +1,7 @@
--- A question for each customer of a shard with a purchase of the app, named by the newest of them.
--- 1 shard, 2 project, 3 store, 4 app, 5 environment or null for each, 6 why something is known to be missing
+-- Adds a question for each customer of a shard with a purchase in the app, about the newest
+-- purchase.
+-- 1 shard, 2 project, 3 store, 4 app, 5 environment or null for both, 6 why something is known to
+-- be missing
 insert into {schema}.history_questions as q
     (project, store, app, environment, original, customer, newest_at, obstacle)
 select distinct on (p.customer, p.environment)

@@ -1,6 +1,6 @@
 -- 1 project, 2 environment, 3 app transaction as JSON, 4 how many
 with found as materialized (
-    -- By the account alone: it leads to a customer or two, where a project has all of them.
+    -- By the account alone. It leads to one or two customers, while a project has all of them.
     select c.project, c.environment, c.customer
     from {schema}.customers as c
     where c.app_transactions @> $3::text::jsonb and c.app_transactions is not null

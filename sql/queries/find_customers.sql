@@ -1,5 +1,5 @@
--- Customers whose id begins in one way, in the order of the ids' bytes. Parameter 5 limits each environment.
--- 1 project, 2 environments, 3 how it begins, 4 what comes after all that begin so, 5 how many
+-- Customers whose id has a prefix, in byte order. Parameter 5 limits each environment.
+-- 1 project, 2 environments, 3 prefix, 4 first text after all with this prefix, 5 limit
 select c.customer, c.environment
 from unnest($2::text[]) as wanted (environment)
 cross join lateral (

@@ -1,4 +1,5 @@
--- The event at a place, if the log reaches so far and it is about a customer of the project.
+-- The event at a position, if the log reaches that far and the event is about a customer of the
+-- project.
 -- 1 shard, 2 sequence, 3 project, 4 environments
 select e.customer, e.environment, e.version, substring(e.chain from 1 for 4)
 from {schema}.events as e

@@ -1,4 +1,4 @@
--- 1 shards: those of them that no session has locked
+-- 1 shards. Returns the shards that no session has locked.
 select s.shard
 from unnest($1::smallint[]) as wanted (shard)
 cross join lateral (

@@ -1,8 +1,15 @@
--- The first instant of each shard at which something has to be published.
-select s.shard, c.next_boundary_at
-from {schema}.shards as s
+-- The first instant of each shard at which something has to be published, if any, and its last instant of recording:
+-- of one snapshot, as PublishedInstants needs it.
+-- 1 shards, 2 instants after which
+select known.shard, c.next_boundary_at, s.recorded_at
+from unnest($1::smallint[], $2::bigint[]) as known (shard, passed)
+-- The newest version, as in lock_shards.
 cross join lateral (
+    select s.recorded_at from {schema}.shards as s where s.shard = known.shard
+    order by s.head desc limit 1
+) as s
+left join lateral (
     select c.next_boundary_at from {schema}.customers as c
-    where c.shard = s.shard and c.next_boundary_at is not null
+    where c.shard = known.shard and c.next_boundary_at > known.passed
     order by c.next_boundary_at limit 1
-) as c
+) as c on true

@@ -1,7 +1,8 @@
 -- 1 an instant
--- The first instant after it at which access changes, or something is due, by the clock alone; null when nothing does.
+-- The next instant after it at which access changes or something is due by the clock alone; null if
+-- there is none.
 select min(due.at) from (
-    -- Every customer is looked at: this is asked of test databases only, and writes pay for an index.
+    -- Reads every customer. Only test databases are asked, and an index would slow down writes.
     select boundary.at
     from {schema}.customers as c
     cross join lateral jsonb_each_text(c.runs) as e (entitlement, runs)
@@ -9,7 +10,7 @@ select min(due.at) from (
     cross join lateral (values (lower(run)), (upper(run))) as boundary (at)
     where boundary.at > $1::bigint
     union all
-    -- What is published in addition to changes of access: that an end is near.
+    -- Changes of access are published, and so is an end that is near.
     select min(boundary.at)
     from {schema}.shards as s
     cross join lateral (
@@ -21,7 +22,7 @@ select min(due.at) from (
     select min(i.next_try_at) from {schema}.intake as i
     where i.state = 'waiting' and i.next_try_at > $1::bigint
     union all
-    -- Then a store waits no longer to hear about a refund.
+    -- At this instant, a store stops waiting for news about a refund.
     select min(c.answer_by) from {schema}.customers as c
     where c.answer_by is not null and c.answer_by > $1::bigint
     union all

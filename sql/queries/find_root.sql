@@ -1,4 +1,5 @@
--- The chain of the log's first event, which identifies the log. What no head covers is none of it.
+-- The chain of the log's first event, which identifies the log. Events beyond the head are not part
+-- of it.
 select e.chain
 from generate_series(0, 63) as number
 cross join lateral (

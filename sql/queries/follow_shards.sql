@@ -1,5 +1,5 @@
--- 1 shards, 2 positions that are known, 3 the only project that is wanted or null, 4 whether content is
--- wanted, 5 how many events behind each, 6 whether content is wanted of customers' events only
+-- 1 shards, 2 known positions, 3 the only wanted project or null, 4 whether content is wanted,
+-- 5 how many events after each position, 6 whether content is wanted for customers' events only
 select known.shard, s.head, s.chain, known.number,
     e.seq, e.project, e.environment, e.customer, e.version, e.type,
     content.payload, content.format, content.chain, content.occurred_at, content.recorded_at,
@@ -23,9 +23,10 @@ left join lateral (
     (
         select * from (
             select * from {schema}.events as e
-            -- Whole keys, which no other index serves: while all events are of one project, the primary key must
-            -- not look as good. A whole key as the upper end would not stop the scan, which would read all that the
-            -- project has behind it. The limit stops it: the shard has got no more rows since.
+            -- Compares whole keys, which only the right index serves: while all events belong to
+            -- one project, the primary key must not look as good. A whole key as upper bound would
+            -- not stop the scan before it has read everything of the project that follows. The
+            -- limit does, because the shard has got no more rows since.
             where (e.project, e.shard, e.seq) > (known.project, known.shard, known.seq)
                 and e.project <= known.project
             order by e.project, e.shard, e.seq

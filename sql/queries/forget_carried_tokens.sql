@@ -1,4 +1,5 @@
--- Under tokens that became customers': the purchases that were looked at, and all of those customers' own.
+-- Under tokens that customers have got: the purchases that were looked at, and all purchases of
+-- those customers.
 -- 1 projects, 2 environments, 3 tokens, 4 stores, 5 originals, 6 customers
 delete from {schema}.carried_tokens as c
 using unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::text[], $6::text[])

@@ -1,3 +1,3 @@
--- 1 project, 2 store, 3 app, 4 the version before which what was written is gone
+-- 1 project, 2 store, 3 app, 4 delete what was written before this version
 delete from {schema}.store_credentials
 where project = $1 and store = $2 and app = $3 and version < $4::bigint

@@ -1,2 +1,2 @@
--- All that was noted: the log was accepted as it is.
+-- Deletes all notes, because the log was accepted as it is.
 delete from {schema}.lost_ends

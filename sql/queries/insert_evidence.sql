@@ -1,5 +1,5 @@
--- 1 digests, 2 projects, 3 environments, 4 kinds, 5 apps, 6 signed_ats, 7 first_seen_ats, 8 verdicts,
--- 9 contents, 10 digests of certificates (of each row, one behind the other), 11 seals
+-- 1 digests, 2 projects, 3 environments, 4 kinds, 5 apps, 6 signed_ats, 7 first_seen_ats,
+-- 8 verdicts, 9 contents, 10 digests of certificates (each row's concatenated), 11 seals
 insert into {schema}.evidence (
     digest, project, environment, kind, app, signed_at, first_seen_at, verdict, content,
     certificates, seal
@@ -10,6 +10,7 @@ select * from (
         unnest($5::text[]), unnest($6::bigint[]), unnest($7::bigint[]), unnest($8::text[]),
         unnest($9::bytea[]), unnest($10::bytea[]), unnest($11::bytea[])
 ) as new
--- Always in the same order, so that two who insert the same ones wait and never lock each other.
+-- Always in the same order: two sessions that insert the same rows then wait instead of
+-- deadlocking.
 order by new.digest
 on conflict (digest) do nothing

@@ -1,6 +1,11 @@
--- 1 project, 2 store, 3 app, 4 environment, 5 original, 6 since, 7 revision, 8 until when it rests
+-- Only for a purchase that has a holder. Erasures wait for this, or this waits for them.
+-- 1 project, 2 store, 3 app, 4 environment, 5 original, 6 since, 7 revision, 8 when its rest ends
 insert into {schema}.histories
     (project, store, app, environment, original, since, revision, rests_until)
-values ($1::text, $2::text, $3::text, $4::text, $5::text, $6::bigint, $7::text, $8::bigint)
+select h.project, h.store, h.app, h.environment, h.original, $6::bigint, $7::text, $8::bigint
+from {schema}.holders as h
+where h.original = $5::text and h.project = $1::text and h.store = $2::text and h.app = $3::text
+    and h.environment = $4::text
+for key share of h
 on conflict (original, project, store, app, environment) do update
 set since = excluded.since, revision = excluded.revision, rests_until = excluded.rests_until

@@ -1,4 +1,4 @@
--- 1 project, 2 store, 3 app, 4 is filled, 5 is slow, 6 was whole
+-- 1 project, 2 store, 3 app, 4 whether it is filled, 5 whether it is slow, 6 whether it was whole
 insert into {schema}.history_rounds (project, store, app, is_filled, is_slow, was_whole)
 values ($1::text, $2::text, $3::text, $4::boolean, $5::boolean, $6::boolean)
 on conflict (project, store, app) do update

@@ -1,10 +1,12 @@
--- 1 project, 2 webhook, 3 the lease's name, 4 its fence; the place: 5 cursor, 6 resumptions, 7 failing since, 8 parked
--- at, 9 gone at, 10 rests until, 11 oldest at, 12 attempts; who waits: 13 customers, 14 shards, 15 positions,
--- 16 versions, 17 parts, 18 attempts, 19 when due, 20 recorded when; 21 who waits no more; what was tried: 22 numbers,
--- 23 messages, 24 types, 25 customers, 26 attempts, 27 when, 28 how long, 29 statuses, 30 errors, 31 answers,
--- 32 replays; 33 how many attempts to keep, 34 since when; replays: 35 ids, 36 cursors, 37 sent, 38 failed, 39 over
+-- 1 project, 2 webhook, 3 the lease's name, 4 its fence; the place: 5 cursor, 6 resumptions,
+-- 7 failing since, 8 parked at, 9 gone at, 10 rests until, 11 oldest at, 12 attempts; waiting
+-- customers: 13 customers, 14 shards, 15 positions, 16 versions, 17 parts, 18 attempts, 19 due at,
+-- 20 recorded at; 21 customers who no longer wait; attempts: 22 numbers, 23 messages, 24 types,
+-- 25 customers, 26 attempts, 27 instants, 28 durations, 29 statuses, 30 errors, 31 answers,
+-- 32 replays; 33 how many attempts to keep, 34 since when; replays: 35 ids, 36 cursors, 37 sent,
+-- 38 failed, 39 whether they are over
 with held as materialized (
-    -- Until the end of the transaction no other instance takes it over.
+    -- Keeps other instances from taking over until the transaction ends.
     select from {schema}.leases where name = $3 and fence = $4 for share
 ), place as (
     update {schema}.webhook_places set
@@ -37,13 +39,13 @@ with held as materialized (
             $22::bigint[], $23::text[], $24::text[], $25::text[], $26::bigint[], $27::bigint[],
             $28::bigint[], $29::bigint[], $30::text[], $31::text[], $32::text[]) as n
     where exists (select from place)
-    -- A repetition whose first call was not answered finds them.
+    -- If the first call got no answer, a repetition finds these rows.
     on conflict (project, webhook, number) do nothing
 ), forgotten as (
     delete from {schema}.webhook_attempts
     where project = $1 and webhook = $2 and exists (select from place)
         and (number <= $12 - $33::bigint or number in (
-            -- Of the oldest few, so that no write looks at all of them.
+            -- Deletes only some of the oldest, so no write reads all of them.
             select o.number from (
                 select a.number, a.at from {schema}.webhook_attempts as a
                 where a.project = $1 and a.webhook = $2

@@ -1,4 +1,4 @@
--- Where refunds were asked for that are not reported on. 1 not answered by
+-- Where refund requests are not reported on yet. 1 not answered by
 select distinct c.project, c.environment
 from {schema}.customers as c
 where c.answer_by is not null and c.answer_by > $1::bigint

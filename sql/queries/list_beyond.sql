@@ -1,4 +1,4 @@
--- What the head does not cover that the shard has at the same time, and how much that is.
+-- Events beyond the shard's head in the same snapshot, and how many there are.
 -- 1 shard
 with head as (
     select s.head from {schema}.shards as s where s.shard = $1::smallint order by s.head desc limit 1

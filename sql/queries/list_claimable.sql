@@ -1,4 +1,5 @@
--- Tokens of customers under which purchases wait all the same, or that others' purchases carry.
+-- Tokens that belong to customers although purchases wait under them, or others' purchases have
+-- them.
 -- 1 project
 select distinct t.environment, t.token, t.customer
 from (

@@ -1,4 +1,4 @@
--- The digests of the evidence that tells of a customer, each once.
+-- The digests of the evidence about a customer, without duplicates.
 -- 1 shard, 2 project, 3 environment, 4 customer
 select distinct e.evidence as digest
 from {schema}.events as e

@@ -1,7 +1,8 @@
--- 1 shard, 2 project, 3 environment and 4 customer after which, 5 how many
+-- In key order, so a page reads no more than it returns.
+-- 1 shard, 2 project, continue after: 3 environment, 4 customer; 5 limit
 select c.environment, c.customer
 from {schema}.customers as c
-where c.shard = $1::smallint and c.project = $2::text
-    and (c.environment, c.customer) > ($3::text, $4::text)
-order by c.environment, c.customer
+where c.shard = $1::smallint and c.project = $2::text and c.customer >= $4::text
+    and (c.customer, c.environment) > ($4::text, $3::text)
+order by c.customer, c.environment
 limit $5::bigint

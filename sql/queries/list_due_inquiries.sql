@@ -1,5 +1,5 @@
--- Customers of some apps about whose subscriptions the store is to be asked, the most overdue first.
--- 1 project, 2 apps, 3 an instant, 4 instant, 5 environment and 6 customer after which, 7 how many
+-- Customers of some apps whose subscriptions are due for an inquiry, most overdue first.
+-- 1 project, 2 apps, 3 an instant; continue after: 4 instant, 5 environment, 6 customer; 7 limit
 select c.environment, c.customer, c.inquiry_at
 from {schema}.customers as c
 where c.project = $1::text and c.inquiry_at <= $3::bigint

@@ -1,5 +1,5 @@
--- 1 shard of the project's own stream, 2 project, 3 the newest version that is wanted, 4 before which instant it
--- counted, 5 how many
+-- 1 shard of the project's own stream, 2 project, 3 newest wanted version, 4 only editions that
+-- applied before this instant, 5 limit
 with changes as (
     select e.version, e.recorded_at, row_number() over (order by e.version) as number
     from {schema}.events as e

@@ -1,3 +1,3 @@
--- 1 how many
--- By chance, so that some that fail do not stand before all others.
+-- 1 limit
+-- In random order, so a few that fail do not block all others.
 select project, environment, customer from {schema}.emptying order by random() limit $1::bigint

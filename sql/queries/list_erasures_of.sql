@@ -1,4 +1,5 @@
--- As list_erasures, of one customer: 1 project, 2 customer, 3 recorded_at, 4 shard and 5 seq after which, 6 how many
+-- Like list_erasures, for one customer. 1 project, 2 customer; continue after: 3 recorded_at,
+-- 4 shard, 5 seq; 6 limit
 select e.shard, e.seq, e.project, e.environment, e.customer, e.version, e.type, e.payload,
     e.occurred_at, e.recorded_at, e.actor, e.cause, e.cause_digest, e.catalog_version,
     e.format

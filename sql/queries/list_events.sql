@@ -1,10 +1,12 @@
--- 1 shard, 2 project, 3 environment, 4 customer, 5 after which version, 6 how many
+-- 1 shard, 2 project, 3 environment, 4 customer, 5 only events after this version, 6 limit
 select e.shard, e.seq, e.project, e.environment, e.customer, e.version, e.type, e.payload,
     e.occurred_at, e.recorded_at, e.actor, e.cause, e.cause_digest, e.catalog_version,
     e.format
 from {schema}.events as e
 where e.project = $2::text and e.environment = $3::text
     and e.customer = $4::text and e.version > $5::bigint
+    -- Versions have no gaps. Without an end, a page of a long stream is found by sorting all of it.
+    and e.version <= least($5::bigint::numeric + $6::bigint, 9223372036854775807)::bigint
     -- As in load_streams.
     and e.shard + 0 = $1::smallint
     and e.seq between 1 and (

@@ -1,1 +1,3 @@
-select digest, project, key_id, role from {schema}.keys where revoked_at is null
+-- 1 omit keys that expired before this instant
+select digest, project, key_id, role from {schema}.keys
+where revoked_at is null and (expires_at is null or expires_at > $1::bigint)

@@ -1,4 +1,4 @@
--- 1 shard, 2 project, 3 catalog version, 4 after which customer, 5 and environment, 6 how many
+-- 1 shard, 2 project, 3 catalog version; continue after: 4 customer, 5 environment; 6 limit
 select customer, environment from (
     (
         select customer, environment
@@ -9,7 +9,8 @@ select customer, environment from (
         limit $6::bigint
     )
     union
-    -- A repair may have written the rows by the newest catalog, and then nothing else tells of them.
+    -- If a repair has written the rows by the newest catalog, nothing else shows that these are
+    -- outdated.
     (
         select distinct customer, environment
         from {schema}.waiting_credits

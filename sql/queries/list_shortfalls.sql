@@ -1,5 +1,5 @@
--- 1 shards, 2 positions, 3 chains there: those of them that the log lacks, with where it ends; and those
--- that others have noted, with how many losses had been accepted by then
+-- 1 shards, 2 positions, 3 chains at these positions. Returns the positions that the log lacks, with the log's end,
+-- and the lost ends that other instances noted, with the number of losses accepted at that time.
 select known.shard, known.seq, known.chain, coalesce(s.head, 0), known.acceptances
 from (
     select own.shard, own.seq, own.chain, null::bigint as acceptances

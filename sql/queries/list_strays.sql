@@ -1,4 +1,4 @@
--- What lies in no shard at all.
+-- Events that belong to no shard.
 select e.shard::bigint, e.seq, e.customer, e.type, count(*) over ()
 from {schema}.events as e
 where e.shard < 0 or e.shard > 63

@@ -1,2 +1,2 @@
--- Projects that have endpoints.
+-- Projects that have webhooks.
 select distinct project from {schema}.webhook_secrets

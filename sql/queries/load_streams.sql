@@ -1,5 +1,6 @@
--- 1 shards, 2 projects, 3 environments, 4 customers, 5 versions already known, 6 heads that were seen of the shards,
--- 7 the most events of a stream or null
+-- 1 shards, 2 projects, 3 environments, 4 customers, 5 known versions, 6 known heads of the shards,
+-- 7 the number of new events at which a stream is late, or null: of a late one, only one event
+-- behind these is returned
 select e.shard, e.seq, e.project, e.environment, e.customer, e.version, e.type, e.payload,
     e.occurred_at, e.recorded_at, e.actor, e.cause, e.cause_digest, e.catalog_version,
     e.format
@@ -14,13 +15,25 @@ cross join lateral (
     where s.shard = wanted.shard and s.head >= wanted.seen
     order by s.head desc limit 1
 ) as s
+left join lateral (
+    select e.version from {schema}.events as e
+    where e.project = wanted.project and e.environment = wanted.environment
+        and e.customer = wanted.customer
+        -- Versions have no gaps. Without an end, this one is found by sorting the whole stream.
+        and e.version between wanted.version + $7::bigint and wanted.version + $7::bigint
+        and e.shard + 0 = wanted.shard and e.seq + 0 between 1 and s.head
+    -- With an order and a limit, only the index of streams is the way.
+    order by e.version limit 1
+) as late on true
 cross join lateral (
     select * from {schema}.events as e
     where e.project = wanted.project and e.environment = wanted.environment
-        and e.customer = wanted.customer and e.version > wanted.version
-        -- Only what the head of the stream's shard covers is part of the log. The shard is compared so
-        -- that no index serves it: the primary key must not look like a way to the stream.
+        and e.customer = wanted.customer
+        and e.version between coalesce(late.version, wanted.version + 1)
+            and coalesce(late.version, wanted.version + $7::bigint, 9223372036854775807)
+        -- Only events up to the head of the stream's shard are part of the log. The shard is
+        -- compared in a way that no index serves: the primary key must not look like a way to the
+        -- stream.
         and e.shard + 0 = wanted.shard and e.seq between 1 and s.head
     order by e.version
-    limit $7::bigint
 ) as e

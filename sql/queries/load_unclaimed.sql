@@ -1,4 +1,4 @@
--- 1 projects, 2 environments, 3 tokens, 4 how many of each
+-- 1 projects, 2 environments, 3 tokens, 4 limit for each
 select u.project, u.environment, u.token, u.store, u.original, u.app
 from unnest($1::text[], $2::text[], $3::text[]) as wanted (project, environment, token)
 -- One by one, as in load_holders.

@@ -9,7 +9,7 @@ cross join lateral (
     where e.project = wanted.project and e.environment = wanted.environment
         and e.customer = wanted.customer
         and e.version between wanted.first_version and wanted.last_version
-        -- As in load_streams; that the head covers them is known.
+        -- As in load_streams. They are known to be up to the head.
         and e.shard + 0 = wanted.shard
     order by e.version
 ) as e

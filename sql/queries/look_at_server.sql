@@ -1,6 +1,6 @@
--- Where the test clock stands, what PostgreSQL's clock shows, and whether it can be written to: how many standbys must
--- confirm a commit, how many do, and how many commits have waited for them for long; and
--- whether an instance has noted that the log lacks something.
+-- The test clock's time, PostgreSQL's time, and whether it can be written to: how many standbys
+-- must confirm a commit, how many can, and how many commits have long been waiting for them. Also
+-- whether an instance noted that the log lacks something.
 select (select stands_at from {schema}.test_clock),
     (extract(epoch from clock_timestamp()) * 1000)::bigint,
     current_setting('transaction_read_only')::boolean,

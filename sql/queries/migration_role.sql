@@ -11,7 +11,7 @@ begin
         set local role deed_service;
         reset role;
     exception when insufficient_privilege then
-        -- The login that made the role may use it only when that is granted, too.
+        -- The login that created the role may use it only after this grant.
         grant deed_service to current_user;
     end;
 end $$

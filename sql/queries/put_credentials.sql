@@ -1,6 +1,6 @@
--- 1 project, 2 store, 3 app, 4 sealed, 5 name of the key, 6 has a key, 7 has a shared secret,
--- 8 address, 9 changed at, 10 by whom, 11 the revision that it follows: 0 for none, 12 the version of the
--- project's stream that it follows
+-- 1 project, 2 store, 3 app, 4 sealed, 5 name of the key, 6 whether there is a key, 7 whether there
+-- is a shared secret, 8 address, 9 changed at, 10 changed by, 11 the previous revision or 0, 12 the
+-- version of the project's stream behind it
 insert into {schema}.store_credentials as c (
     project, store, app, sealed, key_name, has_key, has_shared_secret, address, changed_at,
     changed_by, revision, version)
@@ -10,7 +10,7 @@ where (
             select from {schema}.store_credentials where project = $1 and store = $2 and app = $3
         )
     )
-    -- A store of the real world and a test clock do not go together.
+    -- A real store and a test clock do not go together.
     and (
         $8::text is not null or not ($6::boolean or $7::boolean)
         or not exists (select from {schema}.test_clock)

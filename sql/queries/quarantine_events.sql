@@ -1,4 +1,4 @@
--- With the shards locked, so that what lies beyond a head is not a commit under way.
+-- Locks the shards, so events beyond a head cannot belong to a commit under way.
 -- 1 now
 with heads as (
     select s.shard, s.head

@@ -1,6 +1,7 @@
--- The columns of follow_shards, in streams after a version: the first ones of each, and up to a position.
--- Of each stream, at least one and then no more than 64 KiB of payload, so that many are read at a time.
--- 1 shards, 2 projects, 3 environments, 4 customers, 5 versions, 6 positions, 7 how many of each
+-- The columns of follow_shards, for the first events of streams after a version and up to a
+-- position. Of each stream, it reads at least one event and no more than 64 KiB of payload, to read
+-- many streams at once.
+-- 1 shards, 2 projects, 3 environments, 4 customers, 5 versions, 6 positions, 7 limit for each
 select wanted.shard, wanted.through, null::bytea, wanted.number,
     e.seq, e.project, e.environment, e.customer, e.version, e.type,
     e.payload, e.format, e.chain, e.occurred_at, e.recorded_at, e.actor, e.cause, e.catalog_version
@@ -12,6 +13,8 @@ cross join lateral (
         select * from {schema}.events as e
         where e.project = wanted.project and e.environment = wanted.environment
             and e.customer = wanted.customer and e.version > wanted.version
+            -- As in list_events.
+            and e.version <= wanted.version + $7::bigint
             -- As in load_streams.
             and e.shard + 0 = wanted.shard and e.seq between 1 and wanted.through
         order by e.version

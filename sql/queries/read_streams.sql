@@ -1,14 +1,18 @@
--- In addition to load_streams, where each stream's shard ends: of one snapshot, so that neither is newer. The
--- chain there is told with the stream's first row.
--- 1 shards, 2 projects, 3 environments, 4 customers, 5 versions already known, 6 heads that were seen of the shards
+-- Like load_streams, with the end of each stream's shard from the same snapshot. The chain there
+-- comes with the stream's first row. A stream of which nothing is known begins with its kept state,
+-- if there is one of this log.
+-- 1 shards, 2 projects, 3 environments, 4 customers, 5 known versions, 6 known heads of the shards,
+-- 7 the number of the kept states that are read, or null
 select e.shard, e.seq, e.project, e.environment, e.customer, e.version, e.type, e.payload,
     e.occurred_at, e.recorded_at, e.actor, e.cause, e.cause_digest, e.catalog_version,
-    e.format, wanted.shard, s.head,
-    case when e.version is null or e.version = wanted.version + 1 then s.chain end
+    e.format, wanted.shard, s.head, case when opening.is_first then s.chain end,
+    wanted.place, case when opening.is_first then k.version end,
+    case when opening.is_first then k.content end, case when opening.is_first then k.digest end
 from (
     select unnest($1::smallint[]) as shard, unnest($2::text[]) as project,
         unnest($3::text[]) as environment, unnest($4::text[]) as customer,
-        unnest($5::bigint[]) as version, unnest($6::bigint[]) as seen
+        unnest($5::bigint[]) as version, unnest($6::bigint[]) as seen,
+        generate_subscripts($1::smallint[], 1)::bigint as place
 ) as wanted
 -- One by one, as in load_holders.
 left join lateral (
@@ -17,12 +21,31 @@ left join lateral (
     where s.shard = wanted.shard and s.head >= wanted.seen
     order by s.head desc limit 1
 ) as s on true
--- A stream without news has a row too, without an event.
+left join lateral (
+    select k.version, k.seq, k.chain, k.content, k.digest from {schema}.kept_states as k
+    where wanted.version = 0 and k.number = $7::smallint and k.shard = wanted.shard
+        and k.customer = wanted.customer and k.project = wanted.project
+        and k.environment = wanted.environment
+    limit 1
+) as kept on true
+left join lateral (
+    select kept.version, kept.content, kept.digest from {schema}.events as e
+    where e.project = wanted.project and e.environment = wanted.environment
+        and e.customer = wanted.customer and e.version between kept.version and kept.version
+        and e.shard + 0 = wanted.shard and e.seq + 0 = kept.seq and e.chain = kept.chain
+        and e.seq + 0 <= s.head
+    -- Only a range has an order, as in load_streams.
+    order by e.version limit 1
+) as k on true
+-- A stream without new events also gets a row, without an event.
 left join lateral (
     select * from {schema}.events as e
     where e.project = wanted.project and e.environment = wanted.environment
-        and e.customer = wanted.customer and e.version > wanted.version
+        and e.customer = wanted.customer and e.version > coalesce(k.version, wanted.version)
         -- As in load_streams.
         and e.shard + 0 = wanted.shard and e.seq between 1 and s.head
     order by e.version
 ) as e on true
+cross join lateral (
+    select e.version is null or e.version = coalesce(k.version, wanted.version) + 1 as is_first
+) as opening

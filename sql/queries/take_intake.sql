@@ -1,11 +1,12 @@
--- 1 now, 2 instants until which the item is taken, by its tries so far (the last one from there on),
--- 3 apps whose receipts are left out, 4 whether all that a store judges are, 5 the kinds that a store may
--- have to judge, 6 those of them that it judges of every app
+-- 1 now, 2 when the item is released, by the number of tries so far (the last instant for all
+-- further ones), 3 apps whose receipts are left out, 4 whether to leave out everything that a store
+-- judges, 5 kinds that a store may have to judge, 6 kinds that a store judges for every app
 update {schema}.intake as i set
     tries = i.tries + 1,
     next_try_at = ($2::bigint[])[least(i.tries + 1, cardinality($2::bigint[]))],
     changed_at = $1, revision = i.revision + 1
--- As a value, which is found once. A join may look for it again for each row, and find another one.
+-- As a value, which is determined once. A join may look for it again for each row and find another
+-- one.
 where i.id = (
     select id from {schema}.intake
     where state = 'waiting' and next_try_at <= $1

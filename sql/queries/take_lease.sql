@@ -1,13 +1,13 @@
--- 1 name, 2 now, 3 until when, 4 the last run that the taker knows of
+-- 1 name, 2 now, 3 end, 4 the last run known to the instance that takes it
 insert into {schema}.leases as l (name, fence, held_until, session)
 values ($1, 1, $3, pg_backend_pid())
 on conflict (name) do update
 set fence = l.fence + 1, held_until = excluded.held_until, session = excluded.session
 where (
     l.held_until <= $2
-    -- One that is held for much longer than any may be was written by a wrong clock.
+    -- A lease held for much longer than any may be was written by a wrong clock.
     or l.held_until > 2 * $3 - $2
-    -- Its holder died, or has another session and is to renew it.
+    -- The holder died, or has a new session and must renew the lease.
     or not exists (select from pg_stat_activity as a where a.pid = l.session)
 ) and l.ran_at is not distinct from $4
 returning fence

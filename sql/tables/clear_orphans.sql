@@ -1,4 +1,4 @@
--- What list_orphans names, of one project.
+-- Deletes what list_orphans names, for one project.
 -- 1 shard, 2 project
 delete from {schema}.{table} as t
 where t.shard = $1::smallint and t.project = $2::text and not exists (
@@ -8,11 +8,11 @@ where t.shard = $1::smallint and t.project = $2::text and not exists (
 ) and not exists (
     select from {schema}.events as e
     where e.customer = t.customer and e.environment = t.environment and e.version = 1
-        -- Compared so that no index serves them but that of streams.
+        -- Compared in a way that only the index of streams serves.
         and e.project || '' = t.project and e.shard + 0 = $1::smallint and e.seq between 1 and (
             select s.head from {schema}.shards as s where s.shard = $1::smallint
             order by s.head desc limit 1
         )
-    -- Each is looked up by itself.
+    -- Looks up each row by itself.
     offset 0
 )

@@ -1,6 +1,6 @@
--- Rows of customers who have none of their own, a customer once. Of one project, those are left out of whom the log
--- has events, because the row that they lack is a finding of its own.
--- 1 shard, 2 a project, null: all
+-- Rows whose customers have no row of their own, one for each customer. For a single project, omits
+-- customers with events in the log, because their missing row is a finding of its own.
+-- 1 shard, 2 project or null for all
 select t.project || ', ' || t.environment || ', ' || t.customer, count(*) over ()
 from (
     select distinct project, environment, customer from {schema}.{table} where shard = $1::smallint
@@ -13,12 +13,12 @@ where not exists (
 and ($2::text is null or t.project = $2::text and not exists (
     select from {schema}.events as e
     where e.customer = t.customer and e.environment = t.environment and e.version = 1
-        -- Compared so that no index serves them but that of streams.
+        -- Compared in a way that only the index of streams serves.
         and e.project || '' = t.project and e.shard + 0 = $1::smallint and e.seq between 1 and (
             select s.head from {schema}.shards as s where s.shard = $1::smallint
             order by s.head desc limit 1
         )
-    -- Each is looked up by itself.
+    -- Looks up each row by itself.
     offset 0
 ))
 order by 1

@@ -1,6 +1,6 @@
--- From pages that are chosen at random: about twice as many as are wanted lie on them, and of a small table
--- there are at least a hundred.
--- 1 how many
+-- From random pages. They hold about twice as many rows as wanted, and at least a hundred for a
+-- small table.
+-- 1 limit
 select {texts}
 from {schema}.{table} as t tablesample system (least(100, (
     select greatest(200.0 * $1::bigint / greatest(1, reltuples), 10000.0 / greatest(1, relpages))

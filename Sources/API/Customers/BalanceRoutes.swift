@@ -2,7 +2,7 @@ import Core
 import HTTPServer
 import Service
 
-/// The calls that move balances, and the one that lists the movements.
+/// Calls that move balances, and one that lists movements.
 struct BalanceRoutes: Sendable {
     let balances: CustomerBalances
     let reading: any CustomerReading
@@ -50,9 +50,9 @@ struct BalanceRoutes: Sendable {
             reason: reason.reason, ticket: reason.ticket)
         let allowsUnknown = try body.flag(Body.allowUnknown)
         let role = call.access.key.role
-        // A back end only adds what was earned; subtracting takes an admin.
+        // A back end only adds what customers earn. Taking needs an admin.
         let mayTake = role.permissions.contains(.administer)
-        if !mayTake, wish.amount < 0 { throw .wrongRole(needed: .admin, held: role) }
+        if !mayTake, wish.amount < 0 { throw .wrongRole(needed: [.admin], held: role) }
         let adjusting = balances.adjusting(
             wish, of: stream, by: call.sender, isEarned: !mayTake, allowingUnknown: allowsUnknown)
         return keeper.response(to: adjusting, on: terms) { .json($0, of: stream) }

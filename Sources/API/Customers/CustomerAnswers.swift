@@ -3,7 +3,7 @@ package import JSON
 package import Service
 
 extension CustomerAnswer {
-    /// `GET /v1/customers/{c}`: the entitlements as in the call for them alone, and their sources.
+    /// `GET /v1/customers/{c}`: entitlements as in their own call, and their sources.
     package var json: JSON {
         let at = entitlements.entitlements.at
         let (customer, catalog) = (view.customer, view.project.catalog)
@@ -64,7 +64,7 @@ extension Purchase {
 }
 
 extension JSON {
-    /// Adds a mark if Xcode made the transaction on a developer's machine.
+    /// Marks a transaction that Xcode made on a developer's machine.
     func marked(_ transaction: TransactionID) -> JSON {
         with("xcode", transaction.isOfXcode ? true : nil)
     }

@@ -24,7 +24,7 @@ extension FoundMatch {
         ]
     }
 
-    /// The call that tells more.
+    /// A call with more details.
     private var path: String {
         var path = "/v1/"
         var query = lead.environment == .production ? [] : ["environment=sandbox"]
@@ -65,7 +65,7 @@ extension StoreTold {
     }
 }
 
-/// A part of a path, with every byte written out that means something there.
+/// A path segment with special bytes percent-encoded.
 private func segment(_ text: String) -> String {
     let plain = Set("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~".utf8)
     let digits = Array("0123456789ABCDEF".utf8)

@@ -2,7 +2,7 @@ import Core
 import HTTPServer
 import Service
 
-/// The calls that find a customer by the name of anything.
+/// Calls that find a customer by the name of something.
 struct FindRoutes: Sendable {
     let finds: Finds
     let orders: OrderNumbers
@@ -10,8 +10,9 @@ struct FindRoutes: Sendable {
     var routes: [Route] {
         [
             Route(
-                "GET", "/find", parameters: ["q", "environment", "limit"], .read, .database, find),
-            Route("POST", "/find", headers: [], .administer, .database, ask),
+                "GET", "/find", parameters: ["q", "environment", "limit"], .read, .database,
+                about: .found, find),
+            Route("POST", "/find", headers: [], .help, .database, about: .found, ask),
         ]
     }
 
@@ -21,6 +22,7 @@ struct FindRoutes: Sendable {
         }
         let words = try FindWords(member: text)
         let environment = try call.query.environment()
+        try call.access.require(environment)
         let limit = try call.query.integer("limit", in: Finds.limits, default: FindRoutes.usual)
         return .json(
             try obey(
@@ -34,6 +36,7 @@ struct FindRoutes: Sendable {
         let environment = try body.optionalText("environment").map { text throws(Problem) in
             try Environment(member: "environment", text)
         }
+        try call.access.require(environment)
         let limit = try body.optionalInteger("limit", in: Finds.limits) ?? FindRoutes.usual
         let project = call.access.project
         let answer =

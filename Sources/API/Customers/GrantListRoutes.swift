@@ -3,7 +3,7 @@ import HTTPServer
 package import JSON
 package import Service
 
-/// The call that lists what support gave.
+/// The call that lists grants made by support.
 struct GrantListRoutes: Sendable {
     let lists: GrantLists
 
@@ -60,7 +60,7 @@ extension GrantListAnswer {
     package var json: JSON {
         let list: JSON = [
             "project": .string(project.text), "environment": .string(environment.rawValue),
-            "at": .instant(at), "grants": .array(grants.map(\.json)),
+            "at": .instant(at), "grants": .array(grants.map { $0.json(actorNames) }),
             "next": .optional(next?.text),
         ]
         return list.with("unread", unread > 0 ? .integer(unread) : nil)
@@ -68,18 +68,21 @@ extension GrantListAnswer {
 }
 
 extension ListedGrant {
-    private var head: JSON {
+    private func head(_ names: [Actor: String]) -> JSON {
         [
             "customer": .string(customer.text), "active": .bool(isActive),
             "given_at": .instant(grant.givenAt), "given_by": .optional(grant.givenBy?.text),
+            "given_by_name": .optional(grant.givenBy.flatMap { names[$0] }),
         ]
     }
 
-    fileprivate var json: JSON { head.followed(by: grant.json(bounds)) }
+    fileprivate func json(_ names: [Actor: String]) -> JSON {
+        head(names).followed(by: grant.json(bounds))
+    }
 }
 
 extension GrantPlace {
-    /// As `next` and `after` write it.
+    /// As `next` and `after` contain it.
     package var text: String { "\(givenAt.milliseconds):\(grant)" }
 
     package init?(_ text: String) {

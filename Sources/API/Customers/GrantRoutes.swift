@@ -3,7 +3,7 @@ import HTTPServer
 import JSON
 import Service
 
-/// The calls by which admins give customers something or revoke it.
+/// Calls by which admins give, change and revoke grants.
 struct GrantRoutes: Sendable {
     private static let revocation = ["environment"] + Body.reasonNames
     let grants: Grants
@@ -13,14 +13,14 @@ struct GrantRoutes: Sendable {
         let grants = "/customers/{customer}/grants"
         let parameters = ["environment"] + QueryParameters.terms
         return [
-            Route("POST", grants, parameters: parameters, .administer, .memory, giveGrant),
+            Route("POST", grants, parameters: parameters, .help, .memory, giveGrant),
             Route(
-                "PATCH", "\(grants)/{grant}", parameters: parameters, .administer, .memory,
+                "PATCH", "\(grants)/{grant}", parameters: parameters, .help, .memory,
                 changeGrant),
             Route(
                 "DELETE", "\(grants)/{grant}",
                 parameters: GrantRoutes.revocation + QueryParameters.terms,
-                .administer, .memory, revokeGrant),
+                .help, .memory, revokeGrant),
         ]
     }
 
@@ -33,11 +33,11 @@ struct GrantRoutes: Sendable {
         let stream = try call.stream(environment: try body.optionalText("environment"))
         let entitlement: EntitlementID = try body.id("entitlement")
         let time = try body.grantTime()
-        let reason = try body.adminReason()
+        let reason = try body.reason(of: call)
         let wish = grants.giving(
             entitlement, for: time, reason: reason, to: stream, by: call.sender,
             allowingUnknown: try body.flag(Body.allowUnknown), isRehearsal: terms.isRehearsal)
-        return keeper.response(to: wish, on: terms) { answer in
+        return keeper.response(to: call.limited(wish), on: terms) { answer in
             .json(answer.json(of: stream), status: 201, position: answer.position)
         }
     }
@@ -49,9 +49,9 @@ struct GrantRoutes: Sendable {
             call.body, of: ["end", "for", "for_ever", "environment"] + Body.reasonNames)
         let stream = try call.stream(environment: try body.optionalText("environment"))
         let end = try body.newGrantEnd()
-        let reason = try body.adminReason()
+        let reason = try body.reason(of: call)
         let wish = grants.changing(grant, until: end, reason: reason, of: stream, by: call.sender)
-        return keeper.response(to: wish, on: terms) { answer in
+        return keeper.response(to: call.limited(wish), on: terms) { answer in
             .json(answer.json(of: stream), position: answer.position)
         }
     }
@@ -61,16 +61,16 @@ struct GrantRoutes: Sendable {
         let grant = try GrantID(member: "grant", call.arguments[1])
         let body = try Body(orQueryOf: call, of: GrantRoutes.revocation)
         let stream = try call.stream(environment: try body.optionalText("environment"))
-        let reason = try body.adminReason()
+        let reason = try body.reason(of: call)
         let wish = grants.revoking(grant, reason: reason, of: stream, by: call.sender)
-        return keeper.response(to: wish, on: terms) { answer in
+        return keeper.response(to: call.limited(wish), on: terms) { answer in
             .json(answer.json(of: stream), position: answer.position)
         }
     }
 }
 
 extension Body {
-    /// What `start` says where a grant is to wait.
+    /// The value of `start` for a grant that waits.
     private static let afterCurrent = "after_current"
 
     fileprivate func grantTime() throws(Problem) -> GiveGrant.Time {
@@ -115,7 +115,7 @@ extension Body {
         }
     }
 
-    /// The end that a grant is to have: a grant lasts for ever only where that is said.
+    /// A grant's end. A grant lasts for ever only if the body says so.
     fileprivate func newGrantEnd() throws(Problem) -> GiveGrant.End {
         let end = try grantEnd()
         let isForEver = try flag("for_ever")

@@ -46,7 +46,7 @@ extension BlockAnswer {
 extension MoveCause {
     fileprivate var adminReason: AdminReason? {
         switch self {
-        case .claimed, .transferred, .named: nil
+        case .claimed, .transferred, .named, .merged, .unmerged: nil
         case .admin(let reason, let ticket), .undone(let reason, let ticket):
             AdminReason(reason: reason, ticket: ticket)
         }

@@ -3,7 +3,7 @@ import HTTPServer
 import JSON
 import Service
 
-/// The calls by which admins move purchases between customers.
+/// Calls by which admins move purchases between customers.
 struct MoveRoutes: Sendable {
     let moves: Moves
     let blocks: Blocks
@@ -14,10 +14,10 @@ struct MoveRoutes: Sendable {
         let parameters = ["environment"] + QueryParameters.terms
         return [
             Route(
-                "POST", "\(purchase)/transfer", parameters: parameters, .administer, .database,
+                "POST", "\(purchase)/transfer", parameters: parameters, .help, .database,
                 transfer),
             Route(
-                "POST", "\(purchase)/undo_transfer", parameters: parameters, .administer,
+                "POST", "\(purchase)/undo_transfer", parameters: parameters, .help,
                 .database, undo),
             Route(
                 "POST", "\(purchase)/block", parameters: parameters, .administer, .memory
@@ -35,7 +35,7 @@ struct MoveRoutes: Sendable {
         let stream = try call.stream(environment: try body.optionalText("environment"))
         let customer: CustomerID = try body.id("to")
         try customer.requireUnreserved("to")
-        let reason = try body.adminReason()
+        let reason = try body.reason(of: call)
         let wish = moves.transferring(
             purchase, from: stream, to: customer, reason: reason, by: call.sender)
         return keeper.response(to: wish, on: terms) { .json($0.json, position: $0.position) }
@@ -59,7 +59,7 @@ struct MoveRoutes: Sendable {
         let purchase = try call.purchase()
         let body = try Body(call.body, of: ["environment"] + Body.reasonNames)
         let stream = try call.stream(environment: try body.optionalText("environment"))
-        let reason = try body.adminReason()
+        let reason = try body.reason(of: call)
         let wish = moves.undoing(purchase, of: stream, reason: reason, by: call.sender)
         return keeper.response(to: wish, on: terms) { .json($0.json, position: $0.position) }
     }

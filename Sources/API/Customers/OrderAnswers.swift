@@ -45,7 +45,7 @@ extension Order {
 }
 
 extension OrderClosed {
-    /// The state in which an admin may close an order.
+    /// States in which an admin may close an order.
     package enum Word: String, CaseIterable, Sendable {
         case cancelled, settled
 

@@ -3,7 +3,7 @@ import Core
 import HTTPServer
 import Service
 
-/// The calls about announced purchases and account tokens.
+/// Calls about announced purchases and account tokens.
 struct OrderRoutes: Sendable {
     let reading: any CustomerReading
     private static let order = ["order", "product", "lifetime", "environment", Body.allowUnknown]
@@ -21,7 +21,7 @@ struct OrderRoutes: Sendable {
                 headers: [.after], .submit, .database, list),
             Route(
                 "POST", "\(customer)/orders/{order}/close", parameters: ["environment"],
-                .administer, .memory, close),
+                .help, .memory, close),
             Route(
                 "GET", "/orders/{order}", parameters: ["environment"],
                 headers: [.after], .submit, .database, order),
@@ -47,7 +47,7 @@ struct OrderRoutes: Sendable {
         let id = try OrderID(member: "order", call.arguments[1])
         let body = try Body(call.body, of: ["because", "environment"] + Body.reasonNames)
         let stream = try call.stream(environment: try body.optionalText("environment"))
-        let cause = try body.closing()
+        let cause = try body.closing(by: call)
         return orders.closing(id, because: cause, of: stream, by: call.sender)
             .response { .json($0.json, position: $0.position) }
     }
@@ -55,7 +55,8 @@ struct OrderRoutes: Sendable {
     private func order(_ call: Call) throws(Problem) -> Response {
         let id = try OrderID(member: "order", call.arguments[0])
         let environment = try call.query.environment() ?? .production
-        // Checked before and after: neither a missing order nor an outdated one is a valid answer.
+        // Checked before and after, since neither a missing order nor an outdated one is a valid
+        // answer.
         try reads.demand(call.after, within: nil)
         try reading.certain()
         let answer = try obey(orders.find(id, of: call.access.project, in: environment))
@@ -88,8 +89,8 @@ struct OrderRoutes: Sendable {
 }
 
 extension Body {
-    fileprivate func closing() throws(Problem) -> OrderClosed.Cause {
+    fileprivate func closing(by call: Call) throws(Problem) -> OrderClosed.Cause {
         let word: OrderClosed.Word = try word("because")
-        return word.cause(try adminReason())
+        return word.cause(try reason(of: call))
     }
 }

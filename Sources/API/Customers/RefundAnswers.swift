@@ -54,7 +54,7 @@ extension RefundFact {
 }
 
 extension RefundPlace {
-    /// In the form of `next` and `after`.
+    /// As `next` and `after` contain it.
     package var text: String { "\(answerBy.milliseconds):\(customer)" }
 
     package init?(_ text: String) {

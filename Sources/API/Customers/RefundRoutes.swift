@@ -2,7 +2,7 @@ import Core
 import HTTPServer
 import Service
 
-/// The calls about refunds requested from the store, and about store accounts.
+/// Calls about refund requests and store accounts.
 struct RefundRoutes: Sendable {
     let refunds: Refunds
 

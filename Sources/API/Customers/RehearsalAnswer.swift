@@ -3,7 +3,7 @@ package import JSON
 package import Service
 
 extension RehearsalAnswer {
-    /// What a call with `dry_run=1` answers.
+    /// The answer to a call with `dry_run=1`.
     package var json: JSON {
         ["dry_run": true, "customers": .array(sides.map(\.json))]
     }

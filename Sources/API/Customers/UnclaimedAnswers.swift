@@ -14,14 +14,14 @@ extension UnclaimedListAnswer {
 }
 
 extension UnclaimedAnswer {
-    /// The purchase as a customer's answer shows it, and since when and under which tokens it
-    /// waits.
+    /// The purchase as a customer's answer shows it, and since when it has been waiting, and under
+    /// which tokens.
     package var json: JSON {
         (purchase.json(by: catalog) ?? ["purchase": .string(purchase.id.description)])
             .with("since", .instant(since)).with("tokens", .array(tokens.map(JSON.string)))
     }
 
-    /// `GET /v1/unclaimed/{p}`: includes each of its transactions.
+    /// `GET /v1/unclaimed/{p}`, with all of its transactions.
     package var wholeJSON: JSON {
         json.with("history", .array(purchase.evidence.map(\.effective.json)))
     }

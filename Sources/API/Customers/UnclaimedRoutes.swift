@@ -2,7 +2,7 @@ import Core
 import HTTPServer
 import Service
 
-/// The calls about purchases that no customer claimed.
+/// Calls about unclaimed purchases.
 struct UnclaimedRoutes: Sendable {
     let unclaimed: Unclaimed
     let keeper: TermsKeeper
@@ -14,11 +14,11 @@ struct UnclaimedRoutes: Sendable {
                 list),
             Route(
                 "GET", "/unclaimed/{purchase}", parameters: ["environment"],
-                .administer, .database, show),
+                .help, .database, show),
             Route(
                 "POST", "/unclaimed/{purchase}/attach",
                 parameters: ["environment"] + QueryParameters.terms,
-                .administer, .database, attach),
+                .help, .database, attach),
         ]
     }
 
@@ -44,7 +44,7 @@ struct UnclaimedRoutes: Sendable {
         let customer: CustomerID = try body.id("customer")
         let stream = try call.stream(
             of: customer, environment: try body.optionalText("environment"))
-        let reason = try body.adminReason()
+        let reason = try body.reason(of: call)
         let wish = unclaimed.attaching(purchase, to: stream, reason: reason, by: call.sender)
         return keeper.response(to: wish, on: terms) { .json($0.json, position: $0.position) }
     }

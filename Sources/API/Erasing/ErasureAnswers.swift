@@ -7,18 +7,24 @@ extension ErasureLook {
     package var json: JSON {
         [
             "dry_run": true, "customer": .string(customer.text), "intent": .string(intent.text),
-            "intent_until": .instant(intent.until), "environments": .array(sides.map(\.json)),
+            "intent_until": .instant(intent.until),
+            "environments": .array(sides.map { $0.json(besides: customer) }),
         ]
     }
 }
 
 extension ErasureLook.Side {
-    fileprivate var json: JSON {
-        [
+    /// Names a different customer if this part belongs to one who was merged into the erased
+    /// customer.
+    fileprivate func json(besides customer: CustomerID) -> JSON {
+        let other = stream.customer == customer ? nil : stream.customer
+        let head = JSON.object(JSONObject()).with("customer", other.map { .string($0.text) })
+        return head.followed(by: [
             "environment": .string(stream.environment.rawValue), "version": .integer(version),
             "goes": kept.json, "ending": .array(ending.map { .string($0.text) }),
             "renewing": .array(renewing.map { .string($0.description) }),
-        ]
+            "came_from": .array(cameFrom.map { .string($0.text) }),
+        ])
     }
 }
 
@@ -31,7 +37,7 @@ extension KeptCounts {
 }
 
 extension ErasureAnswer {
-    /// The same with an intent
+    /// `POST /v1/customers/{c}/erase` with an intent
     package var json: JSON {
         [
             "customer": .string(customer.text),
@@ -58,13 +64,13 @@ extension ErasedAnswer.Side {
 }
 
 extension RecordedEvent {
-    /// An erasure, so that it can be repeated after a restore that lost it.
+    /// Everything needed to repeat an erasure after a restore that lost it.
     package var listedErasureJSON: JSON? {
         guard case .customerErased(let erased) = event else { return nil }
         return erasureJSON?.with("marks", .array(erased.forgotten.map { .string($0.text) }))
     }
 
-    /// An erasure, as calls tell it.
+    /// An erasure as calls report it.
     package var erasureJSON: JSON? {
         guard case .customerErased(let erased) = event else { return nil }
         return [

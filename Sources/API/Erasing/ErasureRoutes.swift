@@ -3,9 +3,9 @@ import HTTPServer
 import JSON
 import Service
 
-/// The calls by which admins tell a person what is kept, and forget the person.
+/// Calls by which admins export a person's data and erase the person.
 struct ErasureRoutes: Sendable {
-    /// More than that is for the command, which writes without keeping it in memory.
+    /// Larger exports need the command, which writes without holding everything in memory.
     static let exportLimit = 64 << 20
 
     let erasures: Erasures
@@ -13,13 +13,15 @@ struct ErasureRoutes: Sendable {
 
     var routes: [Route] {
         [
-            Route("GET", "/customers/{customer}/export", .administer, .database, export),
-            Route("POST", "/customers/{customer}/erase", .administer, .database, erase),
+            Route(
+                "GET", "/customers/{customer}/export", .administer, .database, about: .both, export),
+            Route(
+                "POST", "/customers/{customer}/erase", .administer, .database, about: .found, erase),
         ]
     }
 
     private func export(_ call: Call) throws(Problem) -> Response {
-        let customer = try call.stream().customer
+        let customer = try call.customer()
         try exports.certain()
         let body = Collected()
         try obey(
@@ -36,11 +38,13 @@ struct ErasureRoutes: Sendable {
     }
 
     private func erase(_ call: Call) throws(Problem) -> Reaction {
-        let customer = try call.stream().customer
+        let customer = try call.customer()
         let body = try Body(
             call.body, of: ["purchases", "intent", "environment"] + Body.reasonNames)
+        let environment: Core.Environment? = try body.optionalWord("environment")
+        try call.access.require(environment)
         let request = ErasureRequest(
-            customer, in: call.access.project, try body.optionalWord("environment"),
+            customer, in: call.access.project, environment,
             reason: try body.adminReason(), treatment: try body.word("purchases"),
             intent: try body.optionalText("intent"))
         if request.intent == nil {
@@ -52,7 +56,7 @@ struct ErasureRoutes: Sendable {
     }
 }
 
-/// The bytes of an answer that comes in pieces.
+/// Collects the bytes of an answer that arrives in pieces.
 private final class Collected {
     var bytes: [UInt8] = []
 }

@@ -2,7 +2,7 @@ package import Core
 import JSON
 package import Service
 
-/// Everything that is kept of a customer, as one JSON document that is written piece by piece.
+/// Everything kept about a customer, as one JSON document written piece by piece.
 /// `docs/export.schema.json` describes it.
 package struct ExportText {
     private let exports: Exports
@@ -36,21 +36,34 @@ package struct ExportText {
         ]
         try sink(Array(head.bytes.dropLast()))
         try list("events") { add throws(CommandError) in
-            try exports.events(stream) { event throws(CommandError) in try add(event.json) }
+            try exports.events(stream) { event throws(CommandError) in
+                try add(event.json([:], hidesPrices: false))
+            }
+        }
+        let keepers = try exports.keepers(of: stream)
+        try list("waited") { add throws(CommandError) in
+            for keeper in keepers {
+                try exports.events(keeper) { event throws(CommandError) in
+                    let json = event.json([:], hidesPrices: false)
+                    try add(json.with("stream", .string(keeper.customer.text)))
+                }
+            }
         }
         try list("evidence") { add throws(CommandError) in
-            try exports.evidence(stream) { filed throws(CommandError) in try add(filed.json) }
+            try exports.evidence([stream] + keepers) { filed throws(CommandError) in
+                try add(filed.json)
+            }
         }
         try list("queued") { add throws(CommandError) in
             for taken in try exports.queued(stream) {
                 let text = exports.text.base64(taken.bytes)
-                try add(taken.item.json.with("evidence", .string(text)))
+                try add(taken.item.json([:]).with("evidence", .string(text)))
             }
         }
         try sink([UInt8(ascii: "}")])
     }
 
-    /// A further member, with what `fill` adds.
+    /// Adds a list as another member; `fill` writes its elements.
     private func list(
         _ name: StaticString,
         _ fill: (_ add: (JSON) throws(CommandError) -> Void) throws(CommandError) -> Void

@@ -3,7 +3,7 @@ package import JSON
 
 extension IntakeItem {
     /// `GET /v1/intake/{id}`
-    package var json: JSON {
+    package func json(_ names: [Actor: String]) -> JSON {
         [
             "intake": .string(id.text), "state": .string(state.word.rawValue),
             "purpose": .string(wish.purpose.word.rawValue),
@@ -13,7 +13,9 @@ extension IntakeItem {
             "order": .optional(wish.order?.text), "tries": .integer(tries),
             "next_try_at": .instant(nextTry), "code": .optional(reason?.code),
             "detail": .optional(reason?.sentence), "items": items,
-            "acted_by": .optional(act?.actor.text), "reason": .optional(act?.reason.text),
+            "acted_by": .optional(act?.actor.text),
+            "acted_by_name": .optional(act.flatMap { names[$0.actor] }),
+            "reason": .optional(act?.reason.text),
             "ticket": .optional(act?.ticket?.text), "added_at": .instant(addedAt),
             "changed_at": .instant(changedAt),
         ]

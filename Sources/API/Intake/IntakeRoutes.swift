@@ -8,14 +8,14 @@ struct IntakeRoutes: Sendable {
 
     var routes: [Route] {
         [
-            Route("GET", "/intake/{id}", .submit, .database, item),
-            Route("POST", "/intake/{id}/settle", .administer, .database) {
+            Route("GET", "/intake/{id}", .submit, .database, about: .found, item),
+            Route("POST", "/intake/{id}/settle", .administer, .database, about: .found) {
                 call throws(Problem) in try change(call, intake.settling)
             },
-            Route("POST", "/intake/{id}/drop", .administer, .database) {
+            Route("POST", "/intake/{id}/drop", .administer, .database, about: .found) {
                 call throws(Problem) in try change(call, intake.dropping)
             },
-            Route("POST", "/intake/{id}/retry", .administer, .database) {
+            Route("POST", "/intake/{id}/retry", .administer, .database, about: .found) {
                 call throws(Problem) in try change(call, intake.retrying)
             },
         ]
@@ -23,16 +23,24 @@ struct IntakeRoutes: Sendable {
 
     private func item(_ call: Call) throws(Problem) -> Response {
         let id = try call.intakeID()
-        return .json(
-            try obey(intake.item(id, of: call.access.project)).json)
+        let item = try obey(intake.item(id, of: call.access.project))
+        try call.access.require(item.wish.heading.environment)
+        return .json(item.json(try ask(intake.actorNames(of: [item], in: call.access.project))))
     }
 
     private func change(
         _ call: Call, _ change: (IntakeID, ProjectID, AdminReason, Sender) -> Wish<IntakeItem>
     ) throws(Problem) -> Wish<Response> {
         let reason = try Body(call.body, of: Body.reasonNames).adminReason()
-        return change(try call.intakeID(), call.access.project, reason, call.sender)
-            .response { .json($0.json) }
+        let (id, project) = (try call.intakeID(), call.access.project)
+        if call.access.isBound {
+            let item = try obey(intake.item(id, of: project))
+            try call.access.require(item.wish.heading.environment)
+        }
+        return change(id, project, reason, call.sender)
+            .thenLooking { [intake] item throws(CommandError) in
+                item.json(try obtain(intake.actorNames(of: [item], in: project)))
+            }.response { .json($0) }
     }
 }
 

@@ -52,7 +52,8 @@ struct SubmissionRoutes: Sendable {
         let stream = try call.stream(environment: try body.optionalText("environment"))
         let order: OrderID? = try body.optionalID("order")
         let request = SubmissionRequest(
-            try body.evidence(handIns), isRestore: isRestore, order: order)
+            try body.evidence(handIns), isRestore: isRestore, order: order,
+            only: call.access.key.limits.environment)
         let wish = try obey(submissions.submitting(request, for: stream, by: call.sender))
         return wish.response { answer in
             .json(answer.json, status: answer.isPending ? 202 : 200, position: answer.position)
@@ -73,39 +74,6 @@ struct SubmissionRoutes: Sendable {
             measures.count(NotificationMeasures.Outcome(error))
             throw Problem(error)
         }
-    }
-}
-
-extension Body {
-    /// The evidence, in the order of the results.
-    fileprivate func evidence(_ ways: [HandIn]) throws(Problem) -> [RawEvidence] {
-        var pieces: [RawEvidence] = []
-        for way in ways {
-            let texts =
-                try way.isList
-                ? signed(way.name) : [optionalText(way.name)].compactMap(\.self)
-            pieces += texts.map { RawEvidence(way.kind, Array($0.utf8)) }
-        }
-        if pieces.isEmpty {
-            let names = ways.filter(\.kind.namesApp).map { "\"\($0.name)\"" }
-            throw .missing(
-                "receipt",
-                "There is no evidence in the body; send \(names.dropLast().joined(separator: ", ")) "
-                    + "or \(names.last ?? "").")
-        }
-        return pieces
-    }
-
-    private func signed(_ name: String) throws(Problem) -> [String] {
-        let signed = try optionalTexts(name) ?? []
-        let limit = SubmissionRequest.signedTransactionLimit
-        if signed.count > limit {
-            throw .invalid(
-                name,
-                "\"\(name)\" takes \(limit) per call and holds \(signed.count); send the others in "
-                    + "further calls.")
-        }
-        return signed
     }
 }
 

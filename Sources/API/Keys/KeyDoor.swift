@@ -3,19 +3,22 @@ import HTTPServer
 import Service
 import Synchronization
 
-/// Where the calls of one surface carry their keys, and which keys came recently.
+/// Reads the keys of one surface's calls, and remembers recent ones.
 final class KeyDoor: Sendable {
     /// How many header values are remembered.
     private static let limit = 10_000
 
     private struct Shown {
         var keys: [String: ShownKey] = [:]
-        /// The ring's edition when they were remembered.
+        /// The ring's edition when these were remembered.
         var edition = 0
     }
+    /// How many microseconds pass between two notes about a key's use.
+    private static let pause: Int64 = 1_000_000
+
     private let place: KeyPlace
-    private let ring: KeyRing
-    /// Keys by the header's value, so that a known key is not hashed each time.
+    let ring: KeyRing
+    /// Keys by header value, which saves hashing a known key each time.
     private let shown = Mutex(Shown())
 
     init(_ place: KeyPlace, _ ring: KeyRing) {
@@ -23,10 +26,10 @@ final class KeyDoor: Sendable {
         self.ring = ring
     }
 
-    /// The key of a request. Throws if it has none, or none that can be read.
+    /// A request's key. Throws if there is none, or if it cannot be read.
     func key(of request: borrowing Request) throws(Problem) -> PresentedKey {
         guard try place.counts(in: request) else { throw place.missing() }
-        // A connection most likely sends the same key as before.
+        // A connection usually sends the same key as before.
         if let shown = request.memo?.content as? ShownKey, isCurrent(shown),
             request.hasOne(place.header, shown.value)
         {
@@ -45,6 +48,17 @@ final class KeyDoor: Sendable {
         return .known(shown)
     }
 
+    /// Notes that a known key is used, at most once a second. More often, this would cost more than
+    /// the rest of a call from memory. Uses only count to the hour.
+    func note(_ key: PresentedKey, at microseconds: Int64) {
+        guard case .known(let shown) = key else { return }
+        if shown.key.limits.expires != nil, shown.key.limits.hasExpired(at: ring.now) { return }
+        let noted = shown.noted.load(ordering: .relaxed)
+        if microseconds < noted &+ KeyDoor.pause { return }
+        shown.noted.store(microseconds, ordering: .relaxed)
+        ring.uses.note(shown.key, at: ring.now)
+    }
+
     private func remember(_ key: LiveKey, _ edition: Int, as value: String) -> ShownKey {
         let new = ShownKey(
             value: Array(value.utf8), key: key, edition: edition, door: ObjectIdentifier(self))
@@ -56,8 +70,8 @@ final class KeyDoor: Sendable {
         return new
     }
 
-    /// The key's current state, looked up in the database if memory has dropped it: the key may have
-    /// been revoked while the call waited for a worker.
+    /// The key's current state, from the database if it is no longer in memory. It may have been
+    /// revoked while the call waited for a worker.
     func find(_ key: PresentedKey) throws(Fault) -> LiveKey? {
         switch key {
         case .known(let shown):
@@ -71,11 +85,27 @@ final class KeyDoor: Sendable {
     }
 }
 
-/// A key that was in memory when it came. A class, so that passing it on costs one reference count.
+extension KeyDoor {
+    /// The key's current state.
+    func find(
+        _ key: PresentedKey, _ failed: FailedKeys, from client: ClientAddress?
+    ) throws(Problem) -> LiveKey {
+        let found = try ask(find(key))
+        guard let found else {
+            failed.note(from: client)
+            throw .unknownKey
+        }
+        return found
+    }
+}
+
+/// A key that was in memory when it came. A class, because passing it on then costs one reference
+/// count.
 final class ShownKey: Sendable {
-    /// The header's value.
     fileprivate let value: [UInt8]
     let key: LiveKey
+    /// When a use was last noted, on the monotonic clock in microseconds.
+    fileprivate let noted = Atomic<Int64>(.min / 2)
     fileprivate let edition: Int
     fileprivate let door: ObjectIdentifier
 
@@ -87,13 +117,12 @@ final class ShownKey: Sendable {
     }
 }
 
-/// The key of a request.
 enum PresentedKey: Sendable {
     case known(ShownKey)
     /// The digest of a key that the database may know.
     case other([UInt8])
 
     var known: LiveKey? { if case .known(let shown) = self { shown.key } else { nil } }
-    /// A caller whose key is still unknown waits with callers who have none.
+    /// A caller with an unknown key waits among callers without one.
     var room: Room { known == nil ? .strangers : .known }
 }

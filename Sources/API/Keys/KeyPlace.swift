@@ -1,14 +1,13 @@
 import HTTPServer
 
-/// Where the calls of a surface carry their key.
+/// Where a surface's calls carry their key.
 enum KeyPlace: Sendable {
     /// `Authorization: Bearer <key>`
     case bearer
-    /// A cookie. A browser also sends it with requests that other sites cause, so it permits no call that
-    /// changes anything unless the browser says that the call came from Deed's own pages.
+    /// A cookie. Browsers also send it with requests caused by other sites, so it permits changes
+    /// only if the browser says that the call comes from Deed's own pages.
     case cookie(String)
 
-    /// The header with the key.
     var header: StaticString {
         switch self {
         case .bearer: "Authorization"
@@ -16,14 +15,13 @@ enum KeyPlace: Sendable {
         }
     }
 
-    /// Whether the request's key is acceptable in this place.
+    /// Whether the request's key is acceptable here.
     func counts(in request: borrowing Request) throws(Problem) -> Bool {
         guard case .cookie = self, !request.isGet else { return true }
         guard let site = try request.single("Sec-Fetch-Site") else { return false }
         return site == "same-origin"
     }
 
-    /// The key in a header's value.
     func key(in value: String) -> String? {
         switch self {
         case .bearer: bearerKey(in: value)
@@ -31,7 +29,7 @@ enum KeyPlace: Sendable {
         }
     }
 
-    /// The answer to a call without a key, whose header has that value.
+    /// The answer to a call without a key. `value` is its header, if present.
     func missing(in value: String? = nil) -> Problem {
         switch self {
         case .bearer: value.map(isBearerAlone) == true ? .emptyBearerKey : .noBearerKey
@@ -40,7 +38,7 @@ enum KeyPlace: Sendable {
     }
 }
 
-/// The text after `Bearer ` (in any case), without the blanks around it.
+/// The text after `Bearer ` (in any case), trimmed.
 private func bearerKey(in authorization: String) -> String? {
     let (bytes, scheme) = (authorization.utf8.span, "bearer ".utf8.span)
     guard bytes.count > scheme.count else { return nil }
@@ -53,9 +51,9 @@ private func isBearerAlone(_ authorization: String) -> Bool {
     trimmed(authorization.utf8.span)?.lowercased() == "bearer"
 }
 
-/// The cookie's value; `nil` if the cookie occurs twice, because the sender of the other one must
+/// The cookie's value. `nil` if the cookie occurs twice, because the sender of the other one must
 /// not choose.
-private func cookieValue(_ name: String, in value: String) -> String? {
+func cookieValue(_ name: String, in value: String) -> String? {
     var found: [String] = []
     for pair in value.split(separator: ";") {
         let text = pair.drop { $0 == " " || $0 == "\t" }
@@ -65,7 +63,7 @@ private func cookieValue(_ name: String, in value: String) -> String? {
     return found.count == 1 ? found.first.flatMap { trimmed($0.utf8.span) } : nil
 }
 
-/// The text without the blanks around it; `nil` if nothing is left.
+/// The trimmed text; `nil` if nothing is left.
 private func trimmed(_ bytes: Span<UInt8>) -> String? {
     var (start, end) = (0, bytes.count)
     while start < end, bytes[start].isBlank { start += 1 }

@@ -1,7 +1,7 @@
 import Service
 import Telemetry
 
-/// The outcomes of stores' notifications: this is the one route that strangers can reach.
+/// Counts the outcomes of stores' notifications, the only route open to strangers.
 struct NotificationMeasures: Sendable {
     enum Outcome: String, CaseIterable {
         case recorded, known, erased, queued, unreadable, unproven

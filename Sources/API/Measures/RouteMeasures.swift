@@ -8,9 +8,9 @@ final class RouteMeasures: Sendable {
     private let metrics: Metrics
     private let labels: [(String, String)]
     private let times: Histogram
-    /// The number of threads that can count answers without contention.
+    /// How many threads can count answers without contention.
     private static let lanes = 8
-    /// One counter for each status so far.
+    /// One counter for each status seen so far.
     private let counters = Mutex<[(status: Int, counter: Counter)]>([])
 
     init(_ metrics: Metrics, route: String, method: String) {
@@ -22,7 +22,7 @@ final class RouteMeasures: Sendable {
     }
 
     func record(_ response: consuming Response, since started: Int64) -> Response {
-        // Two concurrent answers mostly have different start times.
+        // Two concurrent answers usually have different start times.
         let lane = Int(started & 0xFF)
         times.record(monotonicMicroseconds() - started, lane: lane)
         counter(of: response.status).add(lane: lane)

@@ -3,10 +3,10 @@ import JSON
 package import Telemetry
 import Threading
 
-/// Counts purchases of products that the catalog does not know, and warns once an hour about each product.
+/// Counts purchases of products missing in the catalog, and warns once an hour about each.
 package final class UnknownProducts: Sendable {
     private static let pause: Int64 = 3_600_000
-    /// How many products are remembered; further ones get no warning within the hour.
+    /// How many products are remembered. Others get no warning within the hour.
     private static let limit = 1000
 
     private struct Name: Hashable {

@@ -3,9 +3,9 @@ package import HTTPServer
 import JSON
 package import Service
 
-/// The calls about the clock of a test database.
+/// Calls about a test database's clock.
 struct ClockRoutes: Sendable {
-    /// `nil` if the machine's clock is in use.
+    /// `nil` if the machine's clock is used.
     let clock: SharedClock?
 
     var routes: [Route] {
@@ -50,6 +50,6 @@ extension ClockAnswer {
 }
 
 extension SharedClock {
-    /// The header that every answer has for it.
+    /// The header with its time, sent with every answer.
     package var header: Header { Header(.testClock, now.text) }
 }

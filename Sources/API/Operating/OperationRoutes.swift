@@ -4,10 +4,10 @@ import OpenAPI
 package import Service
 package import Telemetry
 
-/// A reason why this instance cannot answer as it should.
+/// Why this instance cannot answer normally.
 package struct Obstacle: Sendable {
     package let sentence: String
-    /// Whether its answers to reads are right nevertheless.
+    /// Whether its answers to reads are right anyway.
     let allowsReads: Bool
 
     package init(_ sentence: String, allowsReads: Bool = false) {
@@ -16,13 +16,14 @@ package struct Obstacle: Sendable {
     }
 }
 
-/// The calls for operators.
+/// Calls for operators.
 package struct Operations: Sendable {
-    /// The reasons why this instance cannot answer; empty when it is ready.
+    /// Why this instance is not ready; empty if it is.
     package var obstacles: @Sendable () -> [Obstacle]
     package var metrics: Metrics
     package var log: Log
-    /// Whether these calls have their own address. Both addresses report whether the service is alive.
+    /// Whether these calls have their own address. Both addresses report whether the service is
+    /// alive.
     package var isApart = false
     /// The database's test clock, if it has one.
     package var testClock: SharedClock?
@@ -44,7 +45,7 @@ package struct Operations: Sendable {
 
     /// All operating calls, at their own address.
     package func router(_ useCases: UseCases, keys: KeyRing) -> Router {
-        // Measuring calls are not measured themselves.
+        // Calls that read metrics are not measured themselves.
         Router([wholeSurface], useCases, keys: keys, Metrics(), log)
     }
 
@@ -67,8 +68,8 @@ package struct Operations: Sendable {
 
     private func health() -> Response { .json(["alive": true]) }
 
-    /// Whether the instance can do everything that it should; `for=reads` asks only whether reads are
-    /// right.
+    /// Whether the instance can do everything that it should. `for=reads` only asks whether reads
+    /// are right.
     private func readiness(_ call: OpenCall) throws(Problem) -> Response {
         let use = call.query["for"]
         if let use, use != "reads" {
@@ -80,7 +81,7 @@ package struct Operations: Sendable {
             ["ready": false, "reasons": .array(obstacles.map(JSON.string))], status: 503)
     }
 
-    /// The uses about whose readiness a caller can ask.
+    /// What a caller can ask about readiness for.
     private static let uses = ["for"]
 
     private static let openAPI = LastingBody(OpenAPI.document)

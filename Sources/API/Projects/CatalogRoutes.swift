@@ -4,7 +4,7 @@ import HTTPServer
 import JSON
 package import Service
 
-/// The calls about what a project sells.
+/// Calls about what a project sells.
 struct CatalogRoutes: Sendable {
     private static let bodyLimit = 1 << 20
     let catalogs: Catalogs
@@ -62,7 +62,7 @@ extension CatalogProposal {
 }
 
 extension Problem {
-    /// Everything that is wrong with a catalog, up to the number of problems that one answer lists.
+    /// All problems of a catalog, up to the number that one answer lists.
     fileprivate init(_ invalid: InvalidCatalog) {
         let count = invalid.problems.count
         let listed = JSON.problems(invalid.problems)

@@ -2,7 +2,7 @@ package import Core
 package import JSON
 
 extension ReconciliationFinished {
-    /// The members that describe a run's result.
+    /// Members that describe a run's result.
     package var members: [(name: String, value: JSON)] {
         var object = JSONObject()
         for step in ReconcileStep.allCases {

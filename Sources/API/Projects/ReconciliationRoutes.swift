@@ -3,7 +3,7 @@ import HTTPServer
 import JSON
 import Service
 
-/// The calls about a project's reconciliations.
+/// Calls about a project's reconciliations.
 struct ReconciliationRoutes: Sendable {
     let reconciliations: Reconciliations
 
@@ -49,7 +49,7 @@ struct ReconciliationRoutes: Sendable {
 }
 
 extension [String] {
-    /// The steps with those names, in order of execution.
+    /// The named steps in order of execution.
     fileprivate var steps: [ReconcileStep] {
         get throws(Problem) {
             let known = ReconcileStep.allCases.map(\.rawValue)

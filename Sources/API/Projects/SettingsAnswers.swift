@@ -21,10 +21,14 @@ extension AppAllowances {
     }
 
     fileprivate var json: JSON {
-        [
+        let others = apps.filter { $0.store != .unnamed }.map { app -> JSON in
+            ["store": .string(app.store.rawValue), "id": .string(app.id.text)]
+        }
+        let answer: JSON = [
             "any": .bool(isAny),
             "bundle_ids": .array(apps.filter { $0.store == .unnamed }.map { .string($0.id.text) }),
         ]
+        return answer.with("others", others.isEmpty ? nil : .array(others))
     }
 }
 
@@ -40,7 +44,18 @@ extension ProjectSettings {
             "cool_down": .string(coolDown.text), "order_lifetime": .string(orderLifetime.text),
             "credit_limits": limits, "refund_reports": refundReporting?.json ?? .null,
             "customers_per_account": customersPerAccount.map(JSON.integer) ?? .null,
+            "support_limits": supportLimits.json, "merge": .string(merge.rawValue),
         ]
+    }
+}
+
+extension SupportLimits {
+    fileprivate var json: JSON {
+        var object = JSONObject()
+        for (entitlement, limit) in durations.sorted(by: { $0.key < $1.key }) {
+            object.append(entitlement.text, .string(limit.text))
+        }
+        return .object(object)
     }
 }
 
@@ -92,12 +107,12 @@ extension App {
 }
 
 extension SandboxAccess {
-    /// The word in the API, next to the list of customers.
+    /// The word in the API. A list of customers is a separate member.
     package enum Word: String, CaseIterable, Sendable {
         case none, listed, all
     }
 
-    /// `nil` if a list is missing, or is given where it means nothing.
+    /// `nil` if a list is missing, or is given without a meaning.
     package init?(_ word: Word, _ customers: [CustomerID]?) {
         let customers = customers ?? []
         switch word {

@@ -3,14 +3,14 @@ import HTTPServer
 import JSON
 import Service
 
-/// The calls about a project's settings and its apps.
+/// Calls about a project's settings and apps.
 struct SettingsRoutes: Sendable {
     let projects: Projects
     let apps: Apps
     let ring: AppRing
     let stores: [any StoreProfile]
 
-    /// If there is more than one store, a call about an app may name one.
+    /// A call about an app may name a store if there are several.
     private var appParameters: [String] { stores.count > 1 ? ["store"] : [] }
 
     var routes: [Route] {
@@ -40,7 +40,8 @@ struct SettingsRoutes: Sendable {
             call.body,
             of: [
                 "transfer", "restore", "cool_down", "order_lifetime", "credit_limits",
-                "refund_reports", "customers_per_account", Body.allowUnknown,
+                "refund_reports", "customers_per_account", "support_limits", "merge",
+                Body.allowUnknown,
             ])
         let change = try body.settingsChange()
         return projects.changing(
@@ -54,7 +55,8 @@ struct SettingsRoutes: Sendable {
         let app = try call.app(in: store)
         let body = try Body(
             call.body,
-            of: ["apple_id", "sandbox_access", "sandbox_customers", "receipts", "credentials"])
+            of: ["sandbox_access", "sandbox_customers", "credentials"]
+                + (store.store == .unnamed ? ["apple_id", "receipts"] : []))
         let change = try body.app()
         let credentials = try body.credentials(store.credentials)
         return known(
@@ -75,7 +77,7 @@ struct SettingsRoutes: Sendable {
         return store
     }
 
-    /// The change is in effect here before the answer.
+    /// Takes the change into memory before answering.
     private func known(_ change: Wish<AppAnswer>) -> Wish<Response> {
         change.thenLooking { [ring] answer in
             ring.learnChange()
@@ -91,11 +93,12 @@ extension Call {
 }
 
 extension Body {
-    /// A member that is left out changes nothing.
+    /// Missing members change nothing.
     fileprivate func settingsChange() throws(Problem) -> SettingsChange {
         var change = SettingsChange()
         change.transfer = try optionalWord("transfer")
         if holds("restore") { change.restore = .some(try optionalWord("restore")) }
+        change.merge = try optionalWord("merge")
         change.coolDown = try optionalDuration("cool_down")
         change.orderLifetime = try optionalDuration("order_lifetime")
         for member in try optionalObject("credit_limits")?.members ?? [] {
@@ -103,6 +106,11 @@ extension Body {
             let currency = try CurrencyID(member: path, member.name)
             change.creditLimits[currency] = .some(
                 try Body(member: path, member.value, of: ["per_call", "per_day"])?.creditLimit())
+        }
+        for member in try optionalObject("support_limits")?.members ?? [] {
+            let path = "support_limits.\(member.name)"
+            let entitlement = try EntitlementID(member: path, member.name)
+            change.supportLimits[entitlement] = .some(try supportLimit(path, member.value))
         }
         if holds("refund_reports") {
             change.refundReporting = .some(try refundReporting())
@@ -131,6 +139,19 @@ extension Body {
             hasSample: try body.flag("sample_provided"))
     }
 
+    private func supportLimit(
+        _ path: String, _ value: JSON
+    ) throws(Problem) -> CalendarDuration? {
+        if value.isNull { return nil }
+        guard let limit = value.string.flatMap({ CalendarDuration($0) }) else {
+            throw .invalid(
+                path,
+                "\"\(path)\" must be an ISO 8601 duration longer than zero, like \"P30D\", or null."
+            )
+        }
+        return limit
+    }
+
     private func creditLimit() throws(Problem) -> CreditLimit {
         guard let perCall = try optionalInteger("per_call", in: CreditLimit.range) else {
             throw .missing("per_call")
@@ -147,15 +168,15 @@ extension Body {
         return CreditLimit(perCall: perCall, perDay: perDay)
     }
 
-    /// The complete app: members that are left out get a new app's defaults.
+    /// The complete app. Missing members get a new app's defaults.
     fileprivate func app() throws(Problem) -> AppChange {
         AppChange(
             appleID: .some(try optionalInteger("apple_id", in: App.appleIDs)),
             sandboxAccess: try sandboxAccess(), receipts: try optionalWord("receipts") ?? .local)
     }
 
-    /// Unlike the rest of an app, credentials that are left out stay. They cannot be read, so a caller
-    /// who writes an app back as it was read does not have them.
+    /// Credentials to change. Unlike the rest of an app, missing ones are kept: they cannot be
+    /// read, so a caller who writes an app back does not have them.
     fileprivate func credentials(
         _ members: [CredentialMember]
     ) throws(Problem) -> CredentialsChange {

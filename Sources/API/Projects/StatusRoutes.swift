@@ -3,7 +3,7 @@ import HTTPServer
 import JSON
 import Service
 
-/// The call about how a project stands.
+/// The call about a project's status.
 struct StatusRoutes: Sendable {
     let needs: Needs
 

@@ -17,7 +17,7 @@ extension EntitlementsAnswer {
         return .object(object)
     }
 
-    /// What stands before the entitlements.
+    /// Appends everything before the entitlements.
     private func appendHead(
         to object: inout some JSONMembers, instant: (inout [UInt8]) -> Void,
         position: (inout [UInt8]) -> Void
@@ -27,9 +27,10 @@ extension EntitlementsAnswer {
         object.append(.at, writing: instant)
         object.append(.position, writing: position)
         object.append(.nextChange, entitlements.nextChange)
+        if let mergedInto { object.append(.mergedInto, mergedInto.text) }
     }
 
-    /// The same as ready bytes, without the instant and the position.
+    /// The answer as ready bytes, without the instant and the position.
     package var ready: ReadyAnswer {
         var body = AnswerBody()
         body.parts.reserveCapacity(entitlements.all.count)
@@ -54,8 +55,7 @@ extension EntitlementsAnswer {
     }
 }
 
-/// What tells the answer from others, as HTTP writes it: weak, because the instant and the position are
-/// not part of it.
+/// The answer's entity tag. It is weak, because instant and position are not part of it.
 private func tag(of answer: [UInt8]) -> String {
     var text = InlineArray<15, UInt8>(repeating: UInt8(ascii: "\""))
     text[0] = UInt8(ascii: "W")
@@ -72,13 +72,13 @@ private func tag(of answer: [UInt8]) -> String {
     return String(copying: text)
 }
 
-/// Two answers about one customer that follow each other should differ in it. FNV-1a, but for eight
-/// bytes at a time: byte by byte it would take longer than to write them.
+/// A hash in which consecutive answers about a customer should differ. It is FNV-1a with eight
+/// bytes at a time: byte by byte, hashing would take longer than writing.
 private func mark(of bytes: [UInt8]) -> UInt64 {
     unsafe bytes.withUnsafeBytes { bytes in
         var hash: UInt64 = 0xCBF2_9CE4_8422_2325
         func add(_ word: UInt64) {
-            // A product tells little of the factors' upper bits in its lower ones.
+            // A product's lower bits depend little on its factors' upper bits.
             hash = (hash ^ word) &* 0x9E37_79B9_7F4A_7C15
             hash ^= hash >> 32
         }

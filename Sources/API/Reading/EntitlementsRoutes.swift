@@ -4,7 +4,7 @@ import HTTPServer
 import JSON
 import Service
 
-/// The calls that ask what a customer may use: the way of most requests.
+/// Calls that ask what a customer may use. Most requests come here.
 struct EntitlementsRoutes: Sendable {
     let customers: Customers
     let reads: CustomerReads
@@ -30,7 +30,7 @@ struct EntitlementsRoutes: Sendable {
     private func read(_ call: Call, _ entitlement: EntitlementID?) throws(Problem) -> Reaction {
         let question = try ReadQuestion(call.query)
         let stream = try call.stream()
-        // Taken out of the call: what waits would keep all of it.
+        // Copied, because a waiting closure would otherwise keep the whole call.
         let after = call.after
         let wanted = WantedAnswer(entitlement: entitlement, knownTags: call.knownTags)
         guard question.isOfNow else {
@@ -41,7 +41,7 @@ struct EntitlementsRoutes: Sendable {
         if !question.isStrong, let answer = reads.remembered(stream, after: after) {
             return .answered(.success(answer.response(to: wanted)))
         }
-        // Whether the log reaches a place in another shard may have to be asked for first.
+        // A position in another shard may have to be checked with the database first.
         if let after, after.shard != stream.shard {
             return .waiting { () throws(Problem) in
                 try reads.demand(after, within: nil)
@@ -67,7 +67,7 @@ struct EntitlementsRoutes: Sendable {
         }
     }
 
-    /// The answer of another instant, or as it was known at one.
+    /// The answer at another instant, or as known at one.
     private func derive(
         _ stream: Stream, _ question: ReadQuestion, _ after: Position?
     ) throws(Problem) -> FilledAnswer {
@@ -79,7 +79,7 @@ struct EntitlementsRoutes: Sendable {
     }
 }
 
-/// What a reader asks for in addition to the customer.
+/// What a reader asks for besides the customer.
 struct ReadQuestion {
     static let names = ["at", "known", "environment", "consistency"]
 
@@ -100,16 +100,16 @@ struct ReadQuestion {
     var isOfNow: Bool { at == nil && known == nil }
 }
 
-/// What a reader wants to know of a customer.
+/// What a reader wants to know about a customer.
 struct WantedAnswer: Sendable {
-    /// `nil` for all.
+    /// `nil` for all entitlements.
     let entitlement: EntitlementID?
-    /// The tags of answers that the reader has, as `If-None-Match` lists them.
+    /// Tags of answers that the reader has, from `If-None-Match`.
     let knownTags: String?
 }
 
 extension FilledAnswer {
-    /// The whole answer.
+    /// Appends the whole answer.
     func append(to bytes: inout [UInt8], _ position: String) {
         let body = ready.body
         body.append(before: body.bytes.count, to: &bytes, at: at, position)
@@ -122,7 +122,7 @@ extension FilledAnswer {
         return bytes
     }
 
-    /// The answer about one entitlement: one that was never held reads as not active.
+    /// The answer about one entitlement. One that was never held appears as not active.
     private func one(_ entitlement: EntitlementID, _ position: String) -> [UInt8] {
         let body = ready.body
         var bytes: [UInt8] = []
@@ -140,7 +140,7 @@ extension FilledAnswer {
         return bytes
     }
 
-    /// The answer, or that the reader has it already.
+    /// The answer, or `304` if the reader has it already.
     func response(to wanted: WantedAnswer) -> Response {
         let text = position.description
         var headers = headers(text)

@@ -5,7 +5,7 @@ package import Service
 extension ExplanationAnswer {
     /// `GET /v1/customers/{c}/explain`
     package var json: JSON {
-        [
+        let json: JSON = [
             "customer": .string(stream.customer.text),
             "environment": .string(stream.environment.rawValue),
             "entitlement": .string(entitlement.text), "at": .instant(at),
@@ -15,8 +15,9 @@ extension ExplanationAnswer {
             "words": .array(sentences.map(JSON.string)),
             "reasons": .array(explanation.reasons.map(\.json)),
             "ignored": .array(explanation.ignored.map(\.json)),
-            "events": .array(events.map(\.explainedJSON)),
+            "events": .array(events.map { $0.explainedJSON(actorNames) }),
         ]
+        return json.with("merged_into", mergedInto.map { .string($0.text) })
     }
 }
 
@@ -25,18 +26,22 @@ extension BalancesAnswer {
     package var json: JSON {
         let json: JSON = ["balances": balances.json]
         return .answer(
-            about: stream, at: position, json.with("sandbox_balances", sandboxBalances?.json))
+            about: stream, at: position,
+            json.with("sandbox_balances", sandboxBalances?.json)
+                .with("merged_into", mergedInto.map { .string($0.text) }))
     }
 }
 
 extension RecordedEvent {
-    /// Who recorded what, when, and from which evidence or wish; the customer's events have all of it.
-    fileprivate var explainedJSON: JSON {
+    /// Who recorded what, when, and based on which evidence or wish. The customer's events have
+    /// more.
+    fileprivate func explainedJSON(_ names: [Actor: String]) -> JSON {
         [
             "version": .integer(version), "environment": .string(stream.environment.rawValue),
             "type": .string(event.type.name), "about": .string(subject),
             "occurred_at": .instant(occurredAt), "recorded_at": .instant(recordedAt),
-            "actor": .string(actor.text), "cause": .string(cause),
+            "actor": .string(actor.text), "actor_name": .optional(names[actor]),
+            "cause": .string(cause),
         ]
     }
 }
@@ -58,12 +63,15 @@ extension ExplainedRight {
         object.append("product", .optional(product?.text))
         object.append("transactions", .array(transactions.map(\.json)))
         object.append("renewals", .array(renewals.map(\.json)))
+        if !readings.isEmpty {
+            object.append("readings", .array(readings.compactMap(\.readingJSON)))
+        }
         return .object(object)
     }
 }
 
 extension TransactionFact {
-    /// What the rules of access read of it; the customer's events have all of it.
+    /// The part that the rules of access use. The customer's events have more.
     fileprivate var json: JSON {
         let json: JSON = [
             "transaction": .string(transaction.text), "product": .string(product.text),
@@ -74,6 +82,28 @@ extension TransactionFact {
             "signed_at": .instant(signedAt), "evidence": .string(rank.word),
         ]
         return json.marked(transaction)
+    }
+}
+
+extension TransactionFact {
+    /// What the store answered when it was asked. The token itself is half a secret.
+    fileprivate var readingJSON: JSON? {
+        reading.map { reading in
+            [
+                "read_at": .instant(signedAt), "state": .string(reading.state.name),
+                "token": .string(reading.tokenName.text),
+                "items": .array(reading.items.map(\.json)),
+            ]
+        }
+    }
+}
+
+extension Reading.Item {
+    fileprivate var json: JSON {
+        [
+            "product": .string(product.text), "order": .optional(order?.text),
+            "owned": .bool(isOwned), "expires": .instant(expires), "will_renew": .bool(willRenew),
+        ]
     }
 }
 

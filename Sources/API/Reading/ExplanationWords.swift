@@ -2,7 +2,7 @@ package import Core
 package import Service
 
 extension ExplanationAnswer {
-    /// The answer in words: what it is, why, what ends it, and when it may change.
+    /// The answer in sentences: what it is, why, what ends it, and when it may change.
     package var sentences: [String] {
         var sentences = [headline]
         if explanation.answer?.isActive == true {
@@ -12,7 +12,7 @@ extension ExplanationAnswer {
         } else if let last {
             sentences.append("The last access was by \(last.words), \(last.interval.words).")
         }
-        sentences += decisions
+        sentences += events.compactMap(\.words)
         if let ending { sentences.append(ending) }
         if let next = explanation.nextChange {
             sentences.append("This may change at \(next.text).")
@@ -33,41 +33,6 @@ extension ExplanationAnswer {
             .max { ($0.interval.end ?? .distantFuture) < ($1.interval.end ?? .distantFuture) }
     }
 
-    /// Who gave and who revoked the grants among the reasons, and which token brought a purchase.
-    private var decisions: [String] {
-        events.compactMap { recorded in
-            switch recorded.event {
-            case .grantGiven(let given):
-                "\(recorded.actor) gave the grant \(given.grant) at \(recorded.recordedAt.text): "
-                    + "\(given.reason)" + (given.ticket.map { " (\($0))" } ?? "") + "."
-            case .grantChanged(let changed):
-                "\(recorded.actor) gave the grant \(changed.grant) another end at "
-                    + "\(recorded.recordedAt.text): \(changed.reason)"
-                    + (changed.ticket.map { " (\($0))" } ?? "") + "."
-            case .grantRevoked(let revoked):
-                "\(recorded.actor) revoked the grant \(revoked.grant) at "
-                    + "\(recorded.recordedAt.text): \(revoked.reason)"
-                    + (revoked.ticket.map { " (\($0))" } ?? "") + "."
-            case .purchaseBlocked(let change):
-                "\(recorded.actor) blocked purchase \(change.purchase) at \(change.at.text): "
-                    + "\(change.reason)" + (change.ticket.map { " (\($0))" } ?? "") + "."
-            case .purchaseUnblocked(let change):
-                "\(recorded.actor) took the block of purchase \(change.purchase) back at "
-                    + "\(change.at.text): \(change.reason)"
-                    + (change.ticket.map { " (\($0))" } ?? "") + "."
-            case .purchaseAttached(let attached):
-                if case .named(let token) = attached.cause {
-                    "Purchase \(attached.purchase) came from another customer at "
-                        + "\(recorded.recordedAt.text): it carries the account token \(token), "
-                        + "which is this customer's."
-                } else {
-                    nil
-                }
-            default: nil
-            }
-        }
-    }
-
     /// What will end the access, or what ended it.
     private var ending: String? {
         guard let answer = explanation.answer else { return nil }
@@ -77,6 +42,7 @@ extension ExplanationAnswer {
             return answer.expirationReason == .blocked
                 ? "Support blocked the purchase." : "It was taken back."
         case .upgraded: return "Another product took its place and does not unlock it."
+        case .paused: return "The customer paused the subscription in the store."
         case .retry: return "The store is trying to collect the payment again."
         case .expired:
             return answer.expirationReason.map { "It ended; the store's reason is \($0.name)." }
@@ -96,7 +62,7 @@ extension ExplanationAnswer {
 }
 
 extension ExplainedRight {
-    /// Which rule gave it, and from where.
+    /// The rule behind the right, and its source.
     package var words: String {
         "\(rule.words), \(origin)" + (cut.map { ", \($0.words)" } ?? "")
     }
@@ -154,18 +120,5 @@ extension IgnoredPurchase {
             case .kindDiffersFromCatalog: "the catalog lists the product as another kind"
             }
         return "purchase \(purchase), transaction \(transaction) of \(product): \(reason)"
-    }
-}
-
-extension RecordedEvent {
-    /// What the event is about, as answers name it.
-    package var subject: String {
-        switch event.subject {
-        case .purchase(let purchase): purchase.description
-        case .grant(let grant): grant.text
-        case .installation(let app): app.text
-        case .project, .customer, .key, .app, .account, .balance, .order, .token, .entitlement:
-            stream.customer.text
-        }
     }
 }

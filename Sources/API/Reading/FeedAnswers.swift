@@ -5,13 +5,13 @@ import JSON
 
 extension FeedPage {
     /// `GET /v1/events`
-    func response(to question: FeedQuestion) -> Response {
+    func response(to question: FeedQuestion, hidesPrices: Bool) -> Response {
         var bytes: [UInt8] = []
         bytes.reserveCapacity(200 + items.count * (question.tellsAccess ? 1500 : 700))
         bytes.append(text: "{\"events\":[")
         for (place, item) in items.enumerated() {
             if place > 0 { bytes.append(UInt8(ascii: ",")) }
-            bytes += item.json(tellingAccess: question.tellsAccess)
+            bytes += item.json(tellingAccess: question.tellsAccess, hidesPrices: hidesPrices)
         }
         bytes.append(text: "],\"next\":")
         JSON.write(next.text(for: question.project), to: &bytes)
@@ -26,8 +26,11 @@ extension FeedPage {
 }
 
 extension FeedItem {
-    /// One event, as JSON text in one line; for a message about one of its changes, with that one beside them.
-    package func json(tellingAccess: Bool, change: Int? = nil) -> [UInt8] {
+    /// An event as one line of JSON. For a message about one of its changes, that change comes with
+    /// it.
+    package func json(
+        tellingAccess: Bool, change: Int? = nil, hidesPrices: Bool = false
+    ) -> [UInt8] {
         let room = 500 + payload.utf8.count + access.count * FeedItem.changeSize
         return WrittenObject.bytes(room: room) { object in
             object.append(.id, id)
@@ -39,9 +42,10 @@ extension FeedItem {
             object.append(.occurredAt, record.occurredAt)
             object.append(.recordedAt, record.recordedAt)
             object.append(.actor, record.actor.text)
+            object.append(.actorName, actorName)
             object.append(.cause, record.cause)
             object.append(.catalogVersion, record.catalogVersion)
-            object.append(.data, value: appendPayload)
+            object.append(.data, value: hidesPrices ? appendPayloadWithoutPrices : appendPayload)
             if payload.isEmpty { object.append(.erased, true) }
             guard tellingAccess else { return }
             object.append(.access, value: appendAccess)
@@ -53,7 +57,8 @@ extension FeedItem {
         }
     }
 
-    /// As Deed wrote it. A payload that was damaged in the database is shown as a text in an object.
+    /// Appends the payload as Deed wrote it. If it was damaged in the database, it appears as text
+    /// in an object.
     private func appendPayload(to bytes: inout [UInt8]) {
         if payload.isEmpty {
             bytes.append(text: "null")
@@ -63,6 +68,12 @@ extension FeedItem {
             let damaged: JSON = ["damaged": .string(payload)]
             bytes.append(text: damaged.text)
         }
+    }
+
+    private func appendPayloadWithoutPrices(to bytes: inout [UInt8]) {
+        if payload.isEmpty { return appendPayload(to: &bytes) }
+        let data = JSON.payloadWithoutPrices(payload) ?? ["damaged": ""]
+        bytes.append(text: data.text)
     }
 
     private func appendAccess(to bytes: inout [UInt8]) {
@@ -91,7 +102,7 @@ extension FeedItem {
     }
 }
 
-/// The members of an item.
+/// Members of an item.
 extension JSONName {
     fileprivate static let id = JSONName("id")
     fileprivate static let version = JSONName("version")
@@ -99,6 +110,7 @@ extension JSONName {
     fileprivate static let occurredAt = JSONName("occurred_at")
     fileprivate static let recordedAt = JSONName("recorded_at")
     fileprivate static let actor = JSONName("actor")
+    fileprivate static let actorName = JSONName("actor_name")
     fileprivate static let cause = JSONName("cause")
     fileprivate static let catalogVersion = JSONName("catalog_version")
     fileprivate static let data = JSONName("data")

@@ -4,7 +4,7 @@ import HTTPServer
 import JSON
 import Service
 
-/// The call that follows everything that happens in a project.
+/// The call that follows a project's events.
 struct FeedRoutes: Sendable {
     private static let waits: ClosedRange<Int64> = 1...30
 
@@ -24,23 +24,29 @@ struct FeedRoutes: Sendable {
     private func events(_ call: Call) throws(Problem) -> Reaction {
         let question = try FeedQuestion(call.query, of: call.access.project)
         let wait = try call.query.optionalInteger("wait", in: FeedRoutes.waits)
-        guard let wait else { return try page(of: question).response(to: question).reaction }
+        let hidesPrices = call.access.isOfSupport
+        guard let wait else {
+            return try page(of: question).response(to: question, hidesPrices: hidesPrices).reaction
+        }
         return .waiting { () throws(Problem) in
             let outcome = try rethrowing(as: { Problem($0, question.project) }) {
                 () throws(FeedError) in
                 try feed.ask(question, waiting: 1000 * wait)
             }
             switch outcome {
-            case .page(let page): return page.response(to: question).reaction
+            case .page(let page):
+                return page.response(to: question, hidesPrices: hidesPrices).reaction
             case .waiting(let ticket, let page):
                 return .asking { [feed, keys] give in
                     feed.hold(ticket, page) { result in
-                        // The key may have been revoked while its call waited.
-                        guard keys.known(call.access.key.digest) != nil else {
-                            return give(.failure(.unknownKey))
+                        // The key may have been revoked or have expired while its call waited.
+                        do throws(Problem) {
+                            try keys.requireOpen(call.access.key)
+                        } catch {
+                            return give(.failure(error))
                         }
                         give(
-                            result.map { $0.response(to: question) }
+                            result.map { $0.response(to: question, hidesPrices: hidesPrices) }
                                 .mapError { Problem($0, question.project) })
                     }
                 }

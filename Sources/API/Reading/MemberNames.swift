@@ -1,15 +1,16 @@
 import JSON
 
-/// The members of the answers about entitlements.
+/// Members of answers about entitlements.
 extension JSONName {
     static let customer = JSONName("customer")
     static let environment = JSONName("environment")
     static let at = JSONName("at")
     static let position = JSONName("position")
     static let nextChange = JSONName("next_change")
+    static let mergedInto = JSONName("merged_into")
     static let entitlements = JSONName("entitlements")
 
-    // Of each entitlement.
+    // Members of each entitlement.
     static let active = JSONName("active")
     static let since = JSONName("since")
     static let until = JSONName("until")

@@ -4,12 +4,12 @@ import HTTPServer
 import JSON
 import Service
 
-/// The call that asks about many customers together.
+/// The call that asks about many customers at once.
 package struct QueryRoutes: Sendable {
     package static let customerLimit = 1000
-    /// A thousand ids of 256 bytes have room in it, escaped or not as most are.
+    /// Room for a thousand ids of 256 bytes, with typical escaping.
     private static let bodyLimit = 1 << 20
-    /// Far more than a thousand customers come to, but a few may hold thousands of rights each.
+    /// Far more than a thousand customers usually need, but some may hold thousands of rights each.
     private static let answerLimit = 64 << 20
     let reads: CustomerReads
 
@@ -17,13 +17,14 @@ package struct QueryRoutes: Sendable {
         [
             Route(
                 "POST", "/entitlements/query", headers: [.after], bodyLimit: QueryRoutes.bodyLimit,
-                .read, .database, query)
+                .read, .database, about: .found, query)
         ]
     }
 
     private func query(_ call: Call) throws(Problem) -> Response {
         let body = try Body(call.body, of: ["customers", "environment"])
         let environment: Environment = try body.optionalWord("environment") ?? .production
+        try call.access.require(environment)
         let count = body.count(of: "customers")
         if count > QueryRoutes.customerLimit {
             throw .invalid(
@@ -54,8 +55,8 @@ extension Result where Success == FilledAnswer {
 }
 
 extension Response {
-    /// `{"answers":[…]}`, each as it would be given alone. In the place of a customer who cannot be read stands
-    /// why.
+    /// `{"answers":[…]}`, each as its own call would give it. An unreadable customer has an error
+    /// instead.
     fileprivate init(answers: [Result<FilledAnswer, Fault>], about streams: [Stream]) {
         var body = Array("{\"answers\":[".utf8)
         body.reserveCapacity(32 + answers.reduce(0) { $0 + $1.size + 48 })

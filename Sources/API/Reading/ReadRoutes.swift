@@ -4,7 +4,7 @@ import HTTPServer
 import JSON
 import Service
 
-/// The calls that read a customer.
+/// Calls that read a customer.
 struct ReadRoutes: Sendable {
     let customers: Customers
     let reads: CustomerReads
@@ -69,17 +69,18 @@ struct ReadRoutes: Sendable {
         try customers.reading.certain()
         let answer = try ask(customers.events(of: stream, after: after, limit: limit))
         try reads.demand(call.after, within: answer.position)
-        return .json(answer.json, position: answer.position)
+        return .json(
+            answer.json(hidesPrices: call.access.isOfSupport), position: answer.position)
     }
 }
 
 extension CustomerReading {
-    /// Comes before every read from the database about a customer.
+    /// Call this before reading a customer from the database.
     func certain() throws(Problem) { try ask(requireCertainty()) }
 }
 
 extension CustomerReads {
-    /// The same as a problem, for routes.
+    /// `require`, with errors as problems.
     func demand(_ after: Position?, within position: Position?) throws(Problem) {
         try rethrowing(as: Problem.init) { () throws(ReadError) in
             try require(after, within: position)

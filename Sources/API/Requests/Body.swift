@@ -5,11 +5,11 @@ import Service
 /// The JSON object in a request's body, with typed access to its members.
 struct Body {
     private let members: JSONObject
-    /// Whether they came from the query, where all values are texts.
+    /// Whether the members came from the query, where all values are texts.
     private let areFromQuery: Bool
 
-    /// Reads an object that has only the members in `names`. A misspelt member would count as left out,
-    /// and that can matter: a grant without its end never ends.
+    /// Reads an object that has only the members in `names`. A misspelt member would count as
+    /// missing, which can matter: a grant without its end never ends.
     init(_ bytes: [UInt8], of names: [String]) throws(Problem) {
         let json: JSON
         do {
@@ -27,10 +27,10 @@ struct Body {
         try self.init(object, of: names)
     }
 
-    /// The body of a call, or its query if it has none: not every client can send a body with every
+    /// A call's body, or its query if there is no body. Not every client can send a body with every
     /// method.
     init(orQueryOf call: Call, of names: [String]) throws(Problem) {
-        // On what terms it is done stands in the query in any case.
+        // Terms are always in the query.
         let query = call.query.without(QueryParameters.terms)
         if call.body.isEmpty {
             try self.init(query.members, of: names, areFromQuery: true)
@@ -52,7 +52,7 @@ struct Body {
         self.areFromQuery = areFromQuery
     }
 
-    /// False if it is left out.
+    /// False if the member is missing.
     func flag(_ name: String) throws(Problem) -> Bool {
         guard let value = members[name], !value.isNull else { return false }
         if let flag = value.bool { return flag }
@@ -65,7 +65,7 @@ struct Body {
         }
     }
 
-    /// The object in a member, which may have only those names; `nil` if it is null.
+    /// An object in a member, with only these names allowed; `nil` if it is null.
     init?(member path: String, _ value: JSON, of names: [String]) throws(Problem) {
         if value.isNull { return nil }
         guard let object = value.object else {
@@ -75,7 +75,7 @@ struct Body {
         try self.init(object, of: names)
     }
 
-    /// The member as a value of the required form, which `form` describes.
+    /// The member as a value of the required form. `form` describes it.
     private func optional<Value>(
         _ name: String, _ form: String, _ read: (JSON) -> Value?
     ) throws(Problem) -> Value? {
@@ -89,6 +89,10 @@ struct Body {
 
     func optionalObject(_ name: String) throws(Problem) -> JSONObject? {
         try optional(name, "an object", \.object)
+    }
+
+    func optionalArray(_ name: String) throws(Problem) -> [JSON]? {
+        try optional(name, "an array", \.array)
     }
 
     func optionalText(_ name: String) throws(Problem) -> String? {
@@ -122,7 +126,6 @@ struct Body {
         return word
     }
 
-    /// One of the words of an enumeration.
     func optionalWord<Word: RawRepresentable<String> & CaseIterable>(
         _ name: String
     ) throws(Problem) -> Word? {
@@ -134,8 +137,8 @@ struct Body {
         return word
     }
 
-    /// A whole number. A caller who sends none gets the range in the error; the rules refuse numbers outside
-    /// it.
+    /// A whole number. If it is missing, the error states the range. The rules refuse numbers
+    /// outside it.
     func integer(_ name: String, stating range: ClosedRange<Int64>) throws(Problem) -> Int64 {
         guard let value = members[name], !value.isNull else { throw .missing(name) }
         guard let number = value.integer else { throw .notWhole(name, range) }
@@ -157,7 +160,7 @@ struct Body {
         var ids: [Identifier<Kind>] = []
         ids.reserveCapacity(texts.count)
         for text in texts {
-            // The path becomes a text only for a bad element.
+            // The path is only built for a bad element.
             guard let id = try? Identifier<Kind>(text) else {
                 ids.append(try Identifier(member: "\(name)[\(ids.count)]", text))
                 continue
@@ -168,7 +171,7 @@ struct Body {
     }
 
     func optionalTexts(_ name: String) throws(Problem) -> [String]? {
-        guard let array = try optional(name, "an array", \.array) else { return nil }
+        guard let array = try optionalArray(name) else { return nil }
         var texts: [String] = []
         for element in array {
             guard let text = element.string else {
@@ -181,7 +184,7 @@ struct Body {
         return texts
     }
 
-    /// How many elements the member has, if it is an array.
+    /// The number of elements, if the member is an array.
     func count(of name: String) -> Int { members[name]?.array?.count ?? 0 }
 
     func optionalInstant(_ name: String) throws(Problem) -> Instant? {
@@ -216,10 +219,10 @@ extension Problem {
 
 extension Body {
     static let reasonNames = ["reason", "ticket"]
-    /// Whether a name is accepted that the catalog does not know.
+    /// Whether to accept a name that the catalog does not know.
     static let allowUnknown = "allow_unknown"
 
-    /// A ticket is always a new name to Deed.
+    /// A ticket is always a new name for Deed.
     private func ticket() throws(Problem) -> Ticket? {
         guard let text = try optionalText("ticket") else { return nil }
         do {
@@ -238,7 +241,7 @@ extension Body {
 }
 
 extension Identifier {
-    /// The identifier, or a problem that names the member with the text.
+    /// Reads an identifier. The error names the member.
     init(member: String, _ text: String) throws(Problem) {
         do {
             try self.init(text)

@@ -8,16 +8,29 @@ struct OpenCall: Sendable {
     let query: QueryParameters
     let body: [UInt8]
     let client: ClientAddress?
+    let way: RequestWay?
+    /// The path and the query as sent, for a route with headers of its own.
+    let path: String
+    let rawQuery: String?
+    /// The values of the route's own headers, by name.
+    let lines: [String: String]
 
     init(
-        _ request: borrowing Request, _ arguments: [String]?, of parameters: [String]
+        _ request: borrowing Request, _ arguments: [String]?, for route: Route
     ) throws(Problem) {
+        let parameters = route.parameters
         guard let arguments else { throw .malformedPath }
         self.arguments = arguments
         // A call without parameters is answered even if a proxy or a store adds some.
         query = try QueryParameters(parameters.isEmpty ? nil : request.query, of: parameters)
         body = request.body
         client = request.client
+        way = route.lines.isEmpty ? nil : request.way
+        path = route.lines.isEmpty ? "" : request.path
+        rawQuery = request.query
+        var lines: [String: String] = [:]
+        for name in route.lines { lines["\(name)"] = try request.single(name) }
+        self.lines = lines
     }
 }
 
@@ -28,22 +41,27 @@ struct Call: Sendable {
     let query: QueryParameters
     let body: [UInt8]
     let idempotencyKey: String?
-    /// The position that the answer must include.
+    /// A position that the answer must include.
     let after: Position?
-    /// The tags of the answers that the client has, from `If-None-Match`.
+    /// Tags of answers that the client has, from `If-None-Match`.
     let knownTags: String?
 
     var sender: Sender { Sender(actor: access.actor, idempotencyKey: idempotencyKey) }
 }
 
 extension Call {
-    /// The customer that the path names, in the environment of the query or the body.
+    /// The customer in the path, in the environment of the query or the body.
     func stream(environment inBody: String? = nil) throws(Problem) -> Stream {
         try stream(
             of: try CustomerID(member: "customer", arguments[0]), environment: inBody)
     }
 
-    /// The customer in the environment of the query or the body.
+    func customer() throws(Problem) -> CustomerID {
+        let customer = try CustomerID(member: "customer", arguments[0])
+        try customer.requireUnreserved("customer")
+        return customer
+    }
+
     func stream(of customer: CustomerID, environment inBody: String?) throws(Problem) -> Stream {
         try customer.requireUnreserved("customer")
         let inQuery = try query.environment()
@@ -53,12 +71,12 @@ extension Call {
         if let environment, let inQuery, environment != inQuery {
             throw .invalid("environment", "The query and the body name different environments.")
         }
-        return Stream(
-            project: access.project, environment: environment ?? inQuery ?? .production,
-            customer: customer)
+        let named = environment ?? inQuery ?? .production
+        try access.require(named)
+        return Stream(project: access.project, environment: named, customer: customer)
     }
 
-    /// A page of one of the project's lists; `form` describes a position in it.
+    /// A page of one of the project's lists. `form` describes positions in it.
     func page<Place, Page>(
         by read: (String) -> Place?, like form: String,
         of list: (ProjectID, Environment, Place?, Int) throws(CommandError) -> Page

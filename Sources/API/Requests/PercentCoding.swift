@@ -1,5 +1,5 @@
-/// The decoded form of a percent-encoded text; `nil` if it is not validly encoded or not UTF-8.
-func percentDecoded(_ text: Span<UInt8>) -> String? {
+/// Decodes a percent-encoded text; `nil` if the encoding or its UTF-8 is invalid.
+package func percentDecoded(_ text: Span<UInt8>) -> String? {
     var place = 0
     while place < text.count, text[place] != UInt8(ascii: "%") { place += 1 }
     if place == text.count {

@@ -1,19 +1,19 @@
 import Core
 import JSON
 
-/// The part of a request's target after `?`.
+/// A request's query, the part after `?`.
 package struct QueryParameters: Sendable {
-    /// The parameters of calls that list a customer's things by pages.
+    /// Parameters of calls that list a customer's things page by page.
     static let page = ["after", "limit", "environment"]
     package static let pageLimit: Int64 = 1000
 
-    /// Only a handful, so comparing names is faster than a lookup.
+    /// There are only a handful, so comparing names beats a lookup.
     private var given: [(name: String, value: String)] = []
 
-    /// Accepts only the parameters in `names`: a misspelt one would count as left out.
+    /// Accepts only the parameters in `names`, because a misspelt one would count as missing.
     init(_ text: String?, of names: [String]) throws(Problem) {
         guard let text else { return }
-        // By bytes, because splitting into letters takes much longer.
+        // Works on bytes, since splitting into characters takes much longer.
         let bytes = text.utf8.span
         var end = -1
         while end < bytes.count {
@@ -32,7 +32,7 @@ package struct QueryParameters: Sendable {
         }
     }
 
-    /// The parameters as members of an object, for calls that take either.
+    /// The parameters as members, for calls that take either.
     var members: JSONObject {
         var object = JSONObject()
         for (name, value) in given { object.append(name, .string(value)) }
@@ -52,7 +52,6 @@ package struct QueryParameters: Sendable {
         return others
     }
 
-    /// Whether that parameter is the only one.
     func isOnly(_ name: String) -> Bool { given.count == 1 && given[0].name == name }
 
     func instant(_ name: String) throws(Problem) -> Instant? {
@@ -104,7 +103,7 @@ package struct QueryParameters: Sendable {
 }
 
 extension Span<UInt8> {
-    /// The first place of the byte in that range, or the range's end.
+    /// The byte's first position in that range, or the range's end.
     fileprivate func first(_ byte: UInt8, from start: Int, to end: Int) -> Int {
         var place = start
         while place < end, self[place] != byte { place += 1 }

@@ -3,11 +3,14 @@ import HTTPServer
 import Service
 
 extension QueryParameters {
-    /// What calls take that can be rehearsed, and bound to versions of customers.
+    /// Parameters of calls that can be rehearsed and can require versions.
     static let terms = ["dry_run", "if_version"]
 
-    /// The terms of a call about that number of customers.
-    func terms(concerning customers: ClosedRange<Int> = 1...1) throws(Problem) -> Terms {
+    /// The terms of a call that concerns this many customers.
+    func terms(
+        concerning customers: ClosedRange<Int> = 1...1,
+        inOrder order: String = "who holds the purchase, and of who is to hold it"
+    ) throws(Problem) -> Terms {
         let isRehearsal = try flag("dry_run")
         guard let text = self["if_version"] else { return Terms(isRehearsal: isRehearsal) }
         let versions = text.split(separator: ",", omittingEmptySubsequences: false).map {
@@ -19,13 +22,13 @@ extension QueryParameters {
                 customers == 1...1
                     ? "The parameter \"if_version\" must be a customer's version like 12."
                     : "The parameter \"if_version\" must be the versions of both customers like 12,7: of "
-                        + "who holds the purchase, and of who is to hold it.")
+                        + "\(order).")
         }
         return Terms(isRehearsal: isRehearsal, versions: versions.compactMap(\.self))
     }
 }
 
-/// Has wishes fulfilled on the terms of their calls.
+/// Fulfils or rehearses wishes, according to their calls' terms.
 struct TermsKeeper: Sendable {
     let customers: Customers
 

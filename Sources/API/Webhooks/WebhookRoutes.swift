@@ -4,7 +4,7 @@ import JSON
 import Service
 import Synchronization
 
-/// The calls about where a project has its events sent.
+/// Calls about the webhooks of a project.
 struct WebhookRoutes: Sendable {
     let webhooks: Webhooks
     private let examples = Examples()
@@ -32,23 +32,25 @@ struct WebhookRoutes: Sendable {
     var routes: [Route] {
         let one = "/webhooks/{webhook}"
         return [
-            Route("POST", "/webhooks", .administer, .database, create),
-            Route("GET", "/webhooks", .administer, .database, list),
-            Route("GET", one, .administer, .database, show),
-            Route("PATCH", one, .administer, .database, change),
-            Route("DELETE", one, .administer, .database, remove),
-            Route("POST", "\(one)/pause", .administer, .database) { call throws(Problem) in
+            Route("POST", "/webhooks", .administer, .database, about: .found, create),
+            Route("GET", "/webhooks", .administer, .database, about: .found, list),
+            Route("GET", one, .administer, .database, about: .found, show),
+            Route("PATCH", one, .administer, .database, about: .found, change),
+            Route("DELETE", one, .administer, .database, about: .found, remove),
+            Route("POST", "\(one)/pause", .administer, .database, about: .found) {
+                call throws(Problem) in
                 try act(.pause, call)
             },
-            Route("POST", "\(one)/resume", .administer, .database) { call throws(Problem) in
+            Route("POST", "\(one)/resume", .administer, .database, about: .found) {
+                call throws(Problem) in
                 try act(.resume, call)
             },
-            Route("POST", "\(one)/rotate", .administer, .database, rotate),
-            Route("POST", "\(one)/test", headers: [], .administer, .database, test),
-            Route("POST", "\(one)/replay", .administer, .database, replay),
+            Route("POST", "\(one)/rotate", .administer, .database, about: .found, rotate),
+            Route("POST", "\(one)/test", headers: [], .administer, .database, about: .found, test),
+            Route("POST", "\(one)/replay", .administer, .database, about: .found, replay),
             Route(
                 "GET", "\(one)/deliveries", parameters: ["before", "customer", "limit"],
-                .administer, .database, deliveries),
+                .administer, .database, about: .found, deliveries),
         ]
     }
 
@@ -67,19 +69,32 @@ struct WebhookRoutes: Sendable {
                 "\"from\" must be \"end\", \"beginning\" or an instant like "
                     + "\"2026-11-20T19:21:00Z\".")
         }
+        let environment: Environment = try body.optionalWord("environment") ?? .production
+        try call.access.require(environment)
         return webhooks.creating(
-            url, try body.optionalWord("environment") ?? .production, change, from: start,
+            url, environment, change, from: start,
             in: call.access.project, by: call.sender
         ).response { .json($0.json, status: 201) }
     }
 
+    /// The webhook in the path. A key bound to one environment cannot reach another environment's.
+    private func webhook(of call: Call) throws(Problem) -> WebhookID {
+        let id = try WebhookID(member: "webhook", call.arguments[0])
+        if call.access.isBound {
+            let answer = try obey(webhooks.show(id, of: call.access.project))
+            try call.access.require(answer.webhook.environment)
+        }
+        return id
+    }
+
     private func list(_ call: Call) throws(Problem) -> Response {
         let found = try obey(webhooks.list(of: call.access.project))
+            .filter { call.access.shows($0.webhook.environment) }
         return .json(["webhooks": .array(found.map(\.json))])
     }
 
     private func show(_ call: Call) throws(Problem) -> Response {
-        let id = try call.webhook()
+        let id = try webhook(of: call)
         return .json(try obey(webhooks.show(id, of: call.access.project)).json)
     }
 
@@ -87,19 +102,19 @@ struct WebhookRoutes: Sendable {
         let change = try Body(call.body, of: WebhookRoutes.changeable)
             .webhookChange(webhooks.reach)
         return webhooks.changing(
-            try call.webhook(), change, of: call.access.project, by: call.sender
+            try webhook(of: call), change, of: call.access.project, by: call.sender
         ).response { .json($0.json) }
     }
 
     private func remove(_ call: Call) throws(Problem) -> Wish<Response> {
-        webhooks.removing(try call.webhook(), of: call.access.project, by: call.sender)
+        webhooks.removing(try webhook(of: call), of: call.access.project, by: call.sender)
             .response { .json(["webhook": .string($0.text), "removed": true]) }
     }
 
     private func act(_ act: WebhookAct, _ call: Call) throws(Problem) -> Wish<Response> {
         _ = try call.optionalBody(of: [])
         return webhooks.acting(
-            act, on: try call.webhook(), of: call.access.project, by: call.sender
+            act, on: try webhook(of: call), of: call.access.project, by: call.sender
         ).response { .json($0.json) }
     }
 
@@ -107,7 +122,7 @@ struct WebhookRoutes: Sendable {
         let overlap = try call.optionalBody(of: ["overlap"])?
             .optionalInteger("overlap", in: Webhooks.overlaps)
         return webhooks.rotating(
-            try call.webhook(), overlap: overlap ?? Webhooks.usualOverlap,
+            try webhook(of: call), overlap: overlap ?? Webhooks.usualOverlap,
             of: call.access.project, by: call.sender
         ).response { .json($0.json) }
     }
@@ -116,8 +131,8 @@ struct WebhookRoutes: Sendable {
         let body = try call.optionalBody(of: ["type"])
         let type = try body?.optionalText("type") ?? "entitlement.started"
         if !FeedTypes.all.contains(type) { throw .unknownType("type", type) }
-        let id = try call.webhook()
-        // Each holds a thread until the receiver answers.
+        let id = try webhook(of: call)
+        // Each example holds a thread until the receiver answers.
         guard examples.enter() else {
             throw .busy(
                 "\(Examples.limit) examples are being sent to receivers; try again in a second.")
@@ -129,7 +144,7 @@ struct WebhookRoutes: Sendable {
     private func replay(_ call: Call) throws(Problem) -> Response {
         let wanted = try Body(call.body, of: ["event", "since", "until", "types", "customer"])
             .replay()
-        let id = try call.webhook()
+        let id = try webhook(of: call)
         let replay = try obey(
             webhooks.replay(wanted, to: id, of: call.access.project, by: call.sender))
         return .json(["replay": .string(replay.text)], status: 202)
@@ -141,7 +156,7 @@ struct WebhookRoutes: Sendable {
             try customer.requireUnreserved("customer")
             return customer
         }
-        let id = try call.webhook()
+        let id = try webhook(of: call)
         let before = try call.query.optionalInteger("before", in: 1...Int64.max)
         let limit = try call.query.pageSize()
         return .json(
@@ -153,11 +168,7 @@ struct WebhookRoutes: Sendable {
 }
 
 extension Call {
-    fileprivate func webhook() throws(Problem) -> WebhookID {
-        try WebhookID(member: "webhook", arguments[0])
-    }
-
-    /// The body of a call that needs none.
+    /// The body of a call that does not need one.
     fileprivate func optionalBody(of names: [String]) throws(Problem) -> Body? {
         body.isEmpty ? nil : try Body(body, of: names)
     }
@@ -174,7 +185,7 @@ extension Problem {
     }
 
     static func unknownType(_ member: String, _ unknown: UnknownFeedType) -> Problem {
-        // Whatever its length: the answer must not be as long as the request.
+        // Shortened, because the answer must not be as long as the request.
         let name = String(String.UnicodeScalarView(unknown.name.unicodeScalars.prefix(100)))
         let hint = unknown.nearest.map { " The nearest is \"\($0)\"." } ?? ""
         var problem = Problem.invalid(
@@ -186,7 +197,7 @@ extension Problem {
 }
 
 extension Body {
-    /// A member that is left out changes nothing.
+    /// Missing members change nothing.
     fileprivate func webhookChange(_ reach: WebhookReach) throws(Problem) -> WebhookChange {
         var change = WebhookChange()
         change.url = try optionalText("url").map { text throws(Problem) in
@@ -261,7 +272,7 @@ extension Body {
             }, value)
     }
 
-    /// What is to be sent again.
+    /// What to send again.
     fileprivate func replay() throws(Problem) -> WebhookReplay.Wanted {
         let rest = ["since", "until", "types", "customer"]
         if let event = try optionalText("event") {

@@ -13,7 +13,6 @@ import Threading
 /// The current time.
 package typealias Clock = @Sendable () -> Instant
 
-/// The machine's clock.
 @Sendable package func systemClock() -> Instant {
     var time = timespec()
     clock_gettime(CLOCK_REALTIME, &time)
@@ -22,15 +21,15 @@ package typealias Clock = @Sendable () -> Instant
 
 /// The outside world, apart from the database. Tests bring their own.
 package struct Outside: Sendable {
-    /// The keys, the one to seal with first; makes one if there is none and that is requested.
+    /// Returns the keys, the one to seal with first. If there is none, makes one when asked to.
     package typealias Keys = @Sendable (_ making: Bool) throws(KeyTrouble) -> [SecretKey]
 
     package var verifier: Verifier
-    /// The installation's keys, for storing credentials.
+    /// The installation's keys, for sealing credentials.
     package var keys: Keys
-    /// A replacement for the stores.
+    /// Replaces the stores.
     package var store: (any StoreClient)?
-    /// Whether production evidence counts: not under a test clock.
+    /// Whether production evidence counts. It does not under a test clock.
     package var takesProduction = true
     package var log: Log
     package var metrics: Metrics
@@ -64,7 +63,7 @@ package struct Live: Sendable {
     package let feed: FeedReader
     package let store: LiveStore
 
-    /// `answers`, if given, follow the log.
+    /// `answers`, if given, follows the log.
     package init(_ settings: LedgerSettings, _ outside: Outside, answers: AnswerCache? = nil) {
         let ledger = Ledger(settings, log: outside.log, metrics: outside.metrics)
         if let answers { ledger.follow(with: answers) }
@@ -84,12 +83,13 @@ package struct Live: Sendable {
             reach: outside.webhooks.reach)
         self.useCases = useCases
         intake = Intake(
-            ports: ports, ledger, stores: store.adapters, takesProduction: outside.takesProduction)
+            ports, ledger, stores: store.adapters, takesProduction: outside.takesProduction)
     }
 }
 
 extension Ledger {
-    /// Makes a missing key only while nothing is sealed: else it is lost or unreadable, and a new one would hide that.
+    /// Makes a missing key only while nothing is sealed. Otherwise the key is lost or unreadable,
+    /// and a new one would hide that.
     fileprivate func guarding(_ keys: @escaping Outside.Keys) -> Outside.Keys {
         { [self] making throws(KeyTrouble) in
             try keys(making && !((try? hasSealed()) ?? true))
@@ -105,9 +105,11 @@ extension EvidenceText {
 
 extension Secrets {
     package static let live = Secrets(
-        randomBytes: { Crypto.randomBytes($0) }, digest: { SHA256.digest($0).bytes })
+        randomBytes: { Crypto.randomBytes($0) }, digest: { SHA256.digest($0).bytes },
+        stretch: { Crypto.stretched($0, salt: $1, cost: $2) })
 }
 
 extension Ledger: EventLog, Directory, StoreAccounts, GrantListing, Finding, CustomerReading,
-    IntakeQueue, EvidenceArchive, Leases, FeedLog, NoteReading, ErasureLog
+    IntakeQueue, EvidenceArchive, Leases, FeedLog, NoteReading, ErasureLog, KeyUsing,
+    TrailKeeping, PeopleKeeping, PasswordKeeping, SessionKeeping
 {}

@@ -5,23 +5,29 @@ import Evidence
 import JSON
 package import Ledger
 import Outbound
-import Service
+import PlayStore
+package import Service
 package import StoreAccess
 import Synchronization
 import Telemetry
-import Threading
+package import Threading
 
 extension Ledger: CredentialTable {
     package func followsTestClock() throws(Fault) -> Bool { try testClock() != nil }
 }
 extension Prover: EvidenceProver {}
-extension AppStoreClient: StoreClient {}
+extension AppStoreClient: StoreClient {
+    package func judging(
+        _ inquiry: StoreInquiry, within milliseconds: Int64?
+    ) -> Course<StoreVerdict> { .work { .ended(judge(inquiry).map { [$0] }) } }
+}
+extension PlayStoreClient: StoreClient {}
 extension CredentialVault: CredentialKeeper {}
 
-/// The stores that this release knows.
-package let storeProfiles: [any StoreProfile] = [AppStoreProfile()]
+/// The stores supported by this release.
+package let storeProfiles: [any StoreProfile] = [AppStoreProfile(), PlayStoreProfile()]
 
-/// What is needed to reach stores, and to store credentials.
+/// What is needed to reach stores and to store credentials.
 package struct LiveStore: Sendable {
     package let vault: CredentialVault
     let adapters: [StoreAdapter]
@@ -32,15 +38,22 @@ package struct LiveStore: Sendable {
         let line = LiveLine(
             ledger: ledger, vault: vault, lines: lines, clock: outside.machineClock)
         let prover = Prover(outside.verifier, metrics: outside.metrics)
+        let plays = Prover(PlayEvidence(), metrics: outside.metrics)
         self.vault = vault
         adapters = [
             StoreAdapter(
                 AppStoreProfile(), prover: prover,
-                client: outside.store ?? AppStoreClient(line, prover))
+                client: outside.store ?? AppStoreClient(line, prover)),
+            StoreAdapter(
+                PlayStoreProfile(), prover: plays,
+                client: PlayStoreClient(line, plays) { token, app throws(Fault) in
+                    try ledger.chain(
+                        ofToken: TransactionID(playToken: token), in: app.key, of: app.project)
+                }),
         ]
     }
 
-    /// Logs the apps whose stores cannot be asked, so that operators learn it in time.
+    /// Logs apps whose stores cannot be asked, to let operators know in time.
     func tellLocked(to log: Log) {
         guard let apps = try? vault.lockedApps(), !apps.isEmpty else { return }
         log.warning(
@@ -53,7 +66,7 @@ package struct LiveStore: Sendable {
             ])
     }
 
-    /// Abandons the calls to stores that are under way.
+    /// Cancels calls to stores.
     package func close() { lines.close() }
 }
 
@@ -76,8 +89,10 @@ private struct LiveLine: StoreLine {
         try ledger.restStore(turn, until: until)
     }
 
-    func send(_ request: OutboundRequest) throws(OutboundError) -> OutboundResponse {
-        try lines.send(request)
+    func send(
+        _ request: OutboundRequest, respond: @escaping @Sendable (Courier.Answer) -> Void
+    ) {
+        lines.send(request, respond: respond)
     }
 
     func machineClock() -> Instant { clock() }
@@ -85,7 +100,7 @@ private struct LiveLine: StoreLine {
     func pause(milliseconds: Int64) { Threading.pause(milliseconds: milliseconds) }
 }
 
-/// Connections to other servers, which most commands never make.
+/// Connections to other servers, opened on first use: most commands never need them.
 private final class OutboundLines: Sendable {
     private struct State {
         var courier: Courier?
@@ -93,15 +108,27 @@ private final class OutboundLines: Sendable {
     }
     private let state = Mutex(State())
 
-    func send(_ request: OutboundRequest) throws(OutboundError) -> OutboundResponse {
-        let courier = try state.withLock { state throws(OutboundError) -> Courier in
+    func send(
+        _ request: OutboundRequest, respond: @escaping @Sendable (Courier.Answer) -> Void
+    ) {
+        do throws(OutboundError) {
+            try courier().send(request, respond: respond)
+        } catch {
+            respond(.failure(error))
+        }
+    }
+
+    private func courier() throws(OutboundError) -> Courier {
+        try state.withLock { state throws(OutboundError) -> Courier in
             if state.isClosed { throw .cancelled }
             if let courier = state.courier { return courier }
-            let courier = try Courier()
+            var limits = Courier.Limits()
+            // A store that hangs for one app leaves room for the others.
+            limits.ofLane = 256
+            let courier = try Courier(limits)
             state.courier = courier
             return courier
         }
-        return try courier.send(request)
     }
 
     func close() {

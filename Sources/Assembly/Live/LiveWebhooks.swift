@@ -9,7 +9,7 @@ package import Outbound
 package import Service
 import Synchronization
 
-/// How safe it is to send, and how often it is tried.
+/// Where webhooks may be sent, and how often they are retried.
 package struct WebhookSettings: Sendable {
     package var rules = AddressRules()
     package var caFile: String?
@@ -26,7 +26,7 @@ package struct WebhookSettings: Sendable {
 extension Ledger: WebhookTable, WebhookRecords, DeliveryStore {}
 extension WebhookVault: WebhookKeeper {}
 
-/// What is needed to send to projects' endpoints.
+/// What is needed to send to projects' webhooks.
 package struct LiveWebhooks: WebhookSource {
     package let vault: WebhookVault
     private let ledger: Ledger
@@ -83,7 +83,7 @@ package struct LiveWebhooks: WebhookSource {
             answer: sent.end.answer, milliseconds: sent.milliseconds)
     }
 
-    /// The job that has one of its own for each endpoint.
+    /// The job that keeps one job running for each webhook.
     func job(_ ring: WebhookRing, _ bell: WebhookBell) -> Job {
         let (ledger, clock) = (ledger, clock)
         var ports = DeliveryPorts(
@@ -99,12 +99,12 @@ package struct LiveWebhooks: WebhookSource {
         }
     }
 
-    /// Abandons the requests that are under way.
+    /// Cancels requests under way.
     package func close() { lines.close() }
 }
 
 extension Job {
-    /// Sends to one endpoint, on one instance at a time.
+    /// Delivers to one webhook, on one instance at a time.
     fileprivate static func delivering(
         to name: WebhookName, _ ring: WebhookRing, _ ports: DeliveryPorts, _ bell: WebhookBell
     ) -> Job {
@@ -127,7 +127,7 @@ extension CommandError {
     }
 }
 
-/// Connections to receivers, which most commands never make.
+/// Connections to receivers, opened on first use: most commands never need them.
 private final class WebhookLines: Sendable {
     private let settings: WebhookSettings
     private let state = Mutex<(courier: Courier?, isClosed: Bool)>((nil, false))
@@ -141,7 +141,7 @@ private final class WebhookLines: Sendable {
             if state.isClosed { throw .cancelled }
             if let courier = state.courier { return courier }
             var limits = Courier.Limits()
-            // Every endpoint counts its own requests.
+            // Each webhook limits its own requests.
             limits.requests = 100_000
             limits.idleConnections = 256
             let courier = try Courier(limits, caFile: settings.caFile, rules: settings.rules)

@@ -3,7 +3,7 @@ package import Ledger
 package import Service
 import Threading
 
-extension Ledger: UpkeepPort, RunNotes, LeftWork, StoreBooks, HistoryQuestions {}
+extension Ledger: ReconcileRights, UpkeepPort, RunNotes, LeftWork, StoreBooks, HistoryQuestions {}
 
 extension DriftCheck: DriftFinder {}
 
@@ -14,14 +14,13 @@ extension KeptLease: ReconcileRight {
 extension ReconcilePort {
     package init(_ wish: ReconcileWish, _ ledger: Ledger, _ walk: UnlistedWalk = UnlistedWalk()) {
         self.init(
-            begin: { () throws(Fault) in try ledger.reconcileRight() },
-            notes: ledger, steps: ProjectSteps(wish, ledger, walk), books: ledger,
+            rights: ledger, notes: ledger, steps: ProjectSteps(wish, ledger, walk), books: ledger,
             pause: { Threading.pause(milliseconds: $0) }, monotonicClock: monotonicMilliseconds)
     }
 }
 
 extension ProjectSteps {
-    /// With a connection for comparisons that ends with them.
+    /// Opens a connection for comparisons, which closes when they end.
     package init(
         _ wish: ReconcileWish, _ ledger: Ledger, _ walk: UnlistedWalk = UnlistedWalk()
     ) {

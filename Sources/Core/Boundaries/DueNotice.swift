@@ -26,6 +26,11 @@ package struct DueNotice: Hashable, Sendable {
 package struct LastRecord: Hashable, Sendable {
     package let at: Instant
     package let catalogVersion: Int64
+
+    package init(at: Instant, catalogVersion: Int64) {
+        self.at = at
+        self.catalogVersion = catalogVersion
+    }
 }
 
 extension CustomerState {

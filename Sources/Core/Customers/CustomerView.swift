@@ -1,15 +1,13 @@
-/// A customer as answers show it: production, plus the sandbox purchases that the project counts
-/// there.
+/// A customer in answers: production, and the sandbox purchases that count there.
 package struct CustomerView: Sendable {
     package let stream: Stream
     package let customer: CustomerState
     package let project: ProjectState
     /// The position in the customer's shard up to which it holds.
     package let position: Position
-    /// The position in the sandbox; `nil` if no sandbox purchase counts.
+    /// The position in the sandbox's shard; `nil` if no sandbox purchase counts.
     package let sandbox: Position?
-    /// The customer's balances in the sandbox, if the sandbox counts for them. They are never spent
-    /// in production.
+    /// The customer's sandbox balances, if the sandbox counts. They are never spent in production.
     package let sandboxBalances: Balances?
 
     package init(_ snapshot: CustomerSnapshot, of stream: Stream) {
@@ -30,7 +28,7 @@ package struct CustomerView: Sendable {
 }
 
 extension CustomerSnapshot {
-    /// Whether answers about the stream include the same customer's sandbox.
+    /// Whether answers about the stream include the customer's sandbox.
     package func includesSandbox(of stream: Stream) -> Bool {
         stream.environment == .production && !project.sandboxApps(for: stream.customer).isEmpty
     }
@@ -41,10 +39,12 @@ package struct EntitlementsAnswer: Hashable, Sendable {
     package let stream: Stream
     package let entitlements: Entitlements
     package let position: Position
-    /// The version of the project's rules that they were derived from.
+    /// The version of the project's rules behind them.
     package let rules: Int64
-    /// The position in the sandbox up to which they hold; `nil` when they include none of it.
+    /// The position in the sandbox up to which they hold; `nil` if they include none of it.
     package let sandbox: Position?
+    /// The customer whom this one was merged into.
+    package let mergedInto: CustomerID?
 
     package init(_ view: CustomerView, at instant: Instant) {
         stream = view.stream
@@ -52,5 +52,6 @@ package struct EntitlementsAnswer: Hashable, Sendable {
         position = view.position
         rules = view.project.rulesVersion
         sandbox = view.sandbox
+        mergedInto = view.customer.mergedInto
     }
 }

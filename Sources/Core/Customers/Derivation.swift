@@ -13,8 +13,8 @@ package struct Entitlements: Hashable, Sendable {
 }
 
 extension CustomerState {
-    /// The customer's entitlements at `instant`, by the whole stream and the catalog. Grants need
-    /// no catalog.
+    /// The customer's entitlements at `instant`, according to the whole stream and the catalog.
+    /// Grants need no catalog.
     package func entitlements(at instant: Instant, catalog: Catalog) -> Entitlements {
         let tally = Tally(of: rights(by: catalog), at: instant, in: self, catalog)
         let all = tally.verdicts(at: instant).map { id, verdict in
@@ -25,26 +25,26 @@ extension CustomerState {
         return Entitlements(at: instant, all: all, nextChange: next)
     }
 
-    /// The unbroken stretches of access to each entitlement, over all of its sources.
+    /// The unbroken stretches of access to each entitlement, from all of its sources together.
     package func runs(by catalog: Catalog) -> [EntitlementID: [Interval]] {
         Tally(of: rights(by: catalog), at: .distantPast, in: self, catalog).runs
     }
 }
 
-/// The combined result of several rights to one entitlement at one instant.
+/// What several rights to one entitlement mean together at one instant.
 struct Verdict {
-    /// The run of access around the instant; otherwise the next run, or the last one.
+    /// The run of access around the instant, otherwise the next run or the last one.
     let run: Interval
     /// The right that decides the answer at that instant.
     let deciding: Right
 }
 
-/// Adds up rights by entitlement. It first joins adjacent rights from one product of one purchase,
-/// so that a long subscription costs little more than a short one.
+/// Adds up rights by entitlement. Adjacent rights from one product of one purchase are joined
+/// first: a long subscription then costs little more than a short one.
 private struct Tally {
     private(set) var nextChange: Instant?
     private var rows: [(id: EntitlementID, sum: Sum)] = []
-    /// The indexes of the rows, once there are too many to search one by one.
+    /// Each entitlement's row, once there are too many rows to search.
     private var places: [EntitlementID: Int] = [:]
     private static let few = 8
 
@@ -80,7 +80,7 @@ private struct Tally {
     }
 
     func verdicts(at instant: Instant) -> [(EntitlementID, Verdict)] {
-        // Most customers have one, and sorting takes a while.
+        // Most customers have a single row, and sorting takes a while.
         let rows = rows.count > 1 ? rows.sorted { $0.id < $1.id } : rows
         return rows.compactMap { row in row.sum.verdict(at: instant).map { (row.id, $0) } }
     }
@@ -147,7 +147,7 @@ struct Sum {
         }
     }
 
-    /// Joins the interval to the newest run if they touch; rights mostly come in order.
+    /// Joins the interval to the newest run if they touch. Rights mostly come in order.
     private mutating func extend(by interval: Interval) {
         if interval.isEmpty { return }
         guard let newest = newestRun else {
@@ -182,9 +182,9 @@ struct Sum {
 }
 
 extension Right {
-    /// Whether this right decides over one of the same standing: a paid period over grace, then the
-    /// later end (for two upcoming rights, the earlier start), then the later start. Among equals
-    /// the first decides.
+    /// Whether this right decides over another of the same standing: a paid period over grace, then
+    /// the later end (for two upcoming rights, the earlier start), then the later start. Among
+    /// equals, the first right decides.
     func saysMore(than other: Right, _ standing: Standing) -> Bool {
         if standing == .ahead { return interval.start < other.interval.start }
         if standing == .access, (rule == .grace) != (other.rule == .grace) {
@@ -194,8 +194,8 @@ extension Right {
         return end == otherEnd ? interval.start > other.interval.start : end > otherEnd
     }
 
-    /// How a right relates to an instant: one that gives access decides over one that does not, and
-    /// an upcoming one over a past one.
+    /// How a right relates to an instant. A right that gives access decides over one that does not,
+    /// and an upcoming one over a past one.
     enum Standing: Int, Comparable {
         case past
         case ahead

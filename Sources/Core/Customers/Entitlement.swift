@@ -1,6 +1,6 @@
 /// Why something ended.
 package enum ExpirationReason: Hashable, Sendable {
-    /// A subscription, as the store told.
+    /// A subscription, for the reason given by the store.
     case store(ExpirationIntent)
     /// Support blocked the purchase.
     case blocked
@@ -21,14 +21,16 @@ package struct Entitlement: Hashable, Sendable {
         case upcoming
         /// A renewal payment failed; the store keeps trying, and access is off.
         case retry
+        /// The customer paused the subscription in the store, and access is off.
+        case paused
         case expired
-        /// The store, or an admin, took it back.
+        /// The store or an admin took it back.
         case revoked
         /// Another product replaced it, and that one does not unlock this entitlement.
         case upgraded
     }
 
-    /// What decides the answer.
+    /// The source that decides the answer.
     package enum Source: Hashable, Sendable {
         case purchase(PurchaseID)
         case grant(GrantID)
@@ -46,11 +48,11 @@ package struct Entitlement: Hashable, Sendable {
 
     package let id: EntitlementID
     package let isActive: Bool
-    /// The bounds of the unbroken run of access around the instant. Without access: of the next
-    /// run, or else of the last.
+    /// The bounds of the unbroken run of access around the instant. Without access, those of the
+    /// next run, or of the last one.
     package let run: Interval
     package let state: State
-    /// The compact reason code: its integer part stands for the state (positive means access), its
+    /// A compact reason code. Its integer part stands for the state (positive means access), its
     /// second part for the offer.
     package let code: String
     package let source: Source
@@ -58,11 +60,11 @@ package struct Entitlement: Hashable, Sendable {
     package let product: ProductID?
     /// The kind of the purchase; `nil` when nothing was bought.
     package let kind: ProductKind?
-    /// Whether another period follows automatically, by what the store said last.
+    /// Whether another period follows automatically, according to the store's last statement.
     package let willRenew: Bool
     /// The product of the next period, if the store named it.
     package let nextProduct: ProductID?
-    /// Why it ended, where that is known.
+    /// Why it ended, if known.
     package let expirationReason: ExpirationReason?
     /// Whether it was bought in the sandbox.
     package let isSandbox: Bool

@@ -1,10 +1,10 @@
 /// Why a customer has or lacks an entitlement at one instant.
 package struct Explanation: Hashable, Sendable {
-    /// The answer being explained; `nil` if the customer never had a right to the entitlement.
+    /// The answer to explain; `nil` if the customer never had a right to the entitlement.
     package let answer: Entitlement?
     /// Every right to the entitlement, past, present and upcoming, in the order of the rules.
     package let reasons: [ExplainedRight]
-    /// Purchases that count for no entitlement, each with the reason.
+    /// Purchases that count for no entitlement, and why.
     package let ignored: [IgnoredPurchase]
     /// The first later instant at which the answer may change.
     package let nextChange: Instant?
@@ -21,9 +21,11 @@ package struct ExplainedRight: Hashable, Sendable {
     package let cut: Cut?
     /// Whether it gives access at the instant.
     package let holds: Bool
-    /// What stores stated about the transaction, and about the renewal of a subscription.
+    /// What stores stated about the transaction, and about the subscription's renewal.
     package let transactions: [TransactionFact]
     package let renewals: [RenewalFact]
+    /// The answers of a store that states its purchases as they are now, from which the transactions follow.
+    package let readings: [TransactionFact]
 }
 
 /// A purchase that unlocks nothing.
@@ -61,10 +63,14 @@ extension CustomerState {
         _ right: Right, at instant: Instant, by catalog: Catalog
     ) -> ExplainedRight {
         let (source, product, transactions, renewals) = origin(of: right, by: catalog)
+        var readings: [TransactionFact] = []
+        if case .transaction(let index, let place, _) = right.source {
+            readings = purchases[place].readings(of: index)
+        }
         return ExplainedRight(
             rule: right.rule, source: source, product: product, interval: right.interval,
             cut: right.cut, holds: right.interval.contains(instant), transactions: transactions,
-            renewals: renewals)
+            renewals: renewals, readings: readings)
     }
 
     private func origin(
@@ -78,14 +84,14 @@ extension CustomerState {
         case .transaction(let index, let place, _):
             let purchase = purchases[place]
             let facts =
-                right.rule == .lifetime
+                right.rule == .lifetime && !purchase.isRead
                 ? purchase.evidence.flatMap(\.facts) : purchase.evidence[index].facts
             let isSubscription = right.rule == .period || right.rule == .grace
             return (
                 .purchase(purchase.id),
                 right.product.map { catalog.products[$0].key.id }
                     ?? purchase.products[purchase.transaction(behind: right, at: index).product],
-                facts, isSubscription ? purchase.renewals : []
+                facts, isSubscription ? purchase.renewals(of: index) : []
             )
         }
     }
@@ -113,7 +119,7 @@ extension Purchase {
         guard let known = catalog.product(ProductKey(store: id.store, id: product)) else {
             return .productNotInCatalog
         }
-        let kind = kind(by: catalog)
+        let kind = isRead ? transaction.kind ?? known.kind : kind(by: catalog)
         if kind == .consumable { return .consumable }
         if transaction.isFamilyShared, !known.isFamilyShared { return .familySharingNotAllowed }
         let needsTerm = kind == .nonRenewing && known.kind != .nonRenewing
@@ -122,23 +128,13 @@ extension Purchase {
 }
 
 extension Event {
-    /// Whether the event is about this source of a right.
+    /// Whether the event is about this source of a right, and an explanation tells of it.
     package func isAbout(_ source: Entitlement.Source) -> Bool {
         switch (subject, source) {
         case (.grant(let id), .grant(let source)): id == source
         case (.installation(let app), .originalAppVersion(let source)): app == source
-        case (.purchase(let id), .purchase(let source)): id == source && tellsOfAccess
-        default: false
-        }
-    }
-
-    /// Refund requests do not change access, and a purchase that moved away gives none here.
-    private var tellsOfAccess: Bool {
-        switch self {
-        case .refundRequested, .refundDeclined, .refundReportPrepared, .refundReported,
-            .refundUnreported, .purchaseDetached:
-            false
-        default: true
+        case (.purchase(let id), .purchase(let source)): id == source && type.telling != .leftOut
+        case (_, .grant), (_, .originalAppVersion), (_, .purchase): false
         }
     }
 }

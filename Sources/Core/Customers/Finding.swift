@@ -1,10 +1,10 @@
-/// What somebody has in hand of a customer: the whole name of a thing, or the beginning of the customer's id.
+/// Words for finding a customer: the whole name of a thing, or the beginning of the customer's id.
 package struct FindWords: Hashable, Sendable {
     package static let shortest = 2
 
     package let text: String
 
-    /// Spaces around it come with what is copied.
+    /// Copied text may have spaces around it.
     package init(_ text: String) throws(InvalidFindWords) {
         let scalars = text.unicodeScalars
         let isBlank = { (scalar: Unicode.Scalar) in scalar.properties.isWhitespace }
@@ -30,10 +30,10 @@ package struct FindWords: Hashable, Sendable {
         self.text = trimmed
     }
 
-    /// The purchase, if it is written as one.
+    /// The purchase, if the words name one.
     package var purchase: PurchaseID? { PurchaseID(text) }
 
-    /// Whether it looks like the order number of a mail from the App Store.
+    /// Whether it looks like an order number from the App Store's mails.
     package var isOrderNumber: Bool {
         text.hasPrefix("M") && (8...16).contains(text.utf8.count)
             && text.utf8.allSatisfy {
@@ -42,10 +42,10 @@ package struct FindWords: Hashable, Sendable {
             }
     }
 
-    /// The account token, if it is one.
+    /// The account token, if the words are one.
     package var token: AccountToken? { AccountToken(text) }
 
-    /// The place of an event, and the first digits of its chain if it is an event's id.
+    /// The position of an event, and the first digits of its chain if the words are an event's id.
     package var event: (position: Position, mark: String?)? {
         if let position = Position(text) { return (position, nil) }
         let parts = text.lowercased().split(separator: "-", omittingEmptySubsequences: false)
@@ -55,11 +55,11 @@ package struct FindWords: Hashable, Sendable {
         return (position, String(parts[2]))
     }
 
-    /// What comes, by bytes, after every text that begins like this one.
+    /// The first text, in byte order, after all texts with this beginning.
     package var end: String {
         var scalars = Array(text.unicodeScalars)
         while let last = scalars.popLast() {
-            // Surrogates are no scalars.
+            // Surrogates are not scalars.
             let next = last.value == 0xD7FF ? 0xE000 : last.value + 1
             if let next = Unicode.Scalar(next) {
                 var end = String.UnicodeScalarView()
@@ -71,7 +71,7 @@ package struct FindWords: Hashable, Sendable {
     }
 }
 
-/// Why words find nothing.
+/// Why the words cannot be searched for.
 package enum InvalidFindWords: Error, Hashable, CustomStringConvertible {
     case invalid(InvalidIdentifier)
     case tooShort
@@ -90,7 +90,7 @@ package enum InvalidFindWords: Error, Hashable, CustomStringConvertible {
     }
 }
 
-/// What kind of a name leads to a customer.
+/// The kinds of names that lead to a customer.
 package enum FoundKind: String, Hashable, Sendable, CaseIterable {
     case customer
     case purchase
@@ -102,20 +102,20 @@ package enum FoundKind: String, Hashable, Sendable, CaseIterable {
     case event
     case account = "app_transaction"
     case ticket
-    /// An order number of the store, which only the store knows.
+    /// An order number that only the store knows.
     case storeOrder = "store_order"
 }
 
-/// Where a row says that a name leads; the customers' events tell whether it does.
+/// Where a name leads according to a row. The customers' events decide whether that is right.
 package struct FoundLead: Hashable, Sendable {
     package let kind: FoundKind
-    /// What has that name: for a line item its transaction.
+    /// What has this name. For a line item, its transaction.
     package let id: String
     package let environment: Environment
-    /// Reserved while no customer has claimed the purchase.
+    /// Reserved if no customer has claimed the purchase.
     package let customer: CustomerID
     package var purchase: PurchaseID?
-    /// Of an event: its version.
+    /// For an event, its version.
     package var version: Int64?
 
     package init(
@@ -128,13 +128,13 @@ package struct FoundLead: Hashable, Sendable {
     }
 }
 
-/// Where rows say that some words lead.
+/// Where words lead according to rows.
 package struct FoundLeads: Sendable {
-    /// Those whose whole name it is, by kind and environment.
+    /// Exact matches, by kind and environment.
     package var exact: [FoundLead] = []
-    /// Customers whose ids begin so.
+    /// Customers whose ids begin with the words.
     package var beginning: [FoundLead] = []
-    /// Whether there is more of some kind.
+    /// Whether some kind has more matches.
     package var isCutOff = false
 
     package init() {}
@@ -143,7 +143,7 @@ package struct FoundLeads: Sendable {
 }
 
 extension FoundLead {
-    /// Whether the customer's events say the same.
+    /// Whether the customer's events confirm it.
     package func isSupported(by state: CustomerState) -> Bool {
         switch kind {
         case .customer, .event: return true
@@ -161,7 +161,7 @@ extension FoundLead {
         }
     }
 
-    /// The product that it is about, if it is about one.
+    /// The product that it is about, if any.
     package func product(in state: CustomerState) -> ProductID? {
         if kind == .order { return state.orders.first { $0.id.text == id }?.opened.product }
         guard let purchase = purchase.flatMap(state.purchase) else { return nil }

@@ -1,13 +1,26 @@
 /// An entitlement that an admin gave.
 package struct Grant: Hashable, Sendable {
     package let given: GrantGiven
-    /// What an admin said last about its end.
+    /// The latest change of its end.
     package internal(set) var change: GrantChanged?
     package internal(set) var revocation: GrantRevoked?
-    /// When it was given, by whom, and by whom revoked, once the log has it.
+    /// When it was given, by whom, and who revoked it, once recorded.
     package internal(set) var givenAt: Instant?
     package internal(set) var givenBy: Actor?
     package internal(set) var revokedBy: Actor?
+
+    /// A grant that moves from one customer to another.
+    package init(
+        _ given: GrantGiven, changed change: GrantChanged?, revoked revocation: GrantRevoked?,
+        givenAt: Instant?, givenBy: Actor?, revokedBy: Actor?
+    ) {
+        self.given = given
+        self.change = change
+        self.revocation = revocation
+        self.givenAt = givenAt
+        self.givenBy = givenBy
+        self.revokedBy = revokedBy
+    }
 
     package init(_ given: GrantGiven, changed change: GrantChanged? = nil) {
         self.given = given
@@ -19,17 +32,18 @@ package struct Grant: Hashable, Sendable {
     /// Whether it begins only when nothing else gives its entitlement.
     package var waits: Bool { given.afterCurrent != nil }
 
-    /// When it ends by what was said last; `nil` where it has no end or one that is counted from its begin.
+    /// When it ends according to the latest statement; `nil` if it has no end, or one that depends
+    /// on its start.
     package var end: Instant? {
         if let change { change.end } else { given.end }
     }
 
-    /// How long it lasts where it waits; `nil` where its end does not depend on its begin.
+    /// How long it lasts if it waits; `nil` if its end does not depend on its start.
     package var length: CalendarDuration? {
         if let change { change.lasts } else { given.afterCurrent }
     }
 
-    /// What it gives where it begins at that instant; empty where it was revoked before.
+    /// What it gives if it starts at that instant; empty if it was revoked before.
     func right(of source: Right.Source, from start: Instant) -> Right {
         let end = length.map { min($0.end(after: start), Instant.writable.upperBound) } ?? end
         var right = Right(

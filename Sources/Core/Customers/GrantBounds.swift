@@ -1,6 +1,6 @@
-/// From when until when a grant lasts, as far as is known, unless it is revoked before.
+/// When a grant starts and ends, as far as is known, unless it is revoked earlier.
 package struct GrantBounds: Hashable, Sendable {
-    /// `nil` where it waits for what has no end.
+    /// `nil` if it waits for something that has no end.
     package let start: Instant?
     package let end: Instant?
 
@@ -11,14 +11,14 @@ package struct GrantBounds: Hashable, Sendable {
 }
 
 extension Grant {
-    /// What it lasts where it begins at that instant, or never.
+    /// Its bounds if it starts at that instant, or never.
     package func bounds(from start: Instant?) -> GrantBounds {
         guard let start, let length else { return GrantBounds(start: start, end: end) }
         return GrantBounds(
             start: start, end: min(length.end(after: start), Instant.writable.upperBound))
     }
 
-    /// What was to be expected of it when it was given, or changed last.
+    /// The bounds expected when it was given or last changed.
     package var expectedBounds: GrantBounds {
         if !waits { return bounds(from: given.start) }
         if let change { return bounds(from: change.begins) }
@@ -27,7 +27,7 @@ extension Grant {
 }
 
 extension CustomerState {
-    /// What each grant lasts by all that is known, in the order in which they were given.
+    /// Each grant's bounds as far as is known, in the order in which they were given.
     package func grantBounds(by catalog: Catalog) -> [GrantBounds] {
         var starts: [Int: Instant] = [:]
         if grants.contains(where: \.waits) {
@@ -40,7 +40,7 @@ extension CustomerState {
         }
     }
 
-    /// The grant of that id with what it lasts.
+    /// The grant with this id, and its bounds.
     package func boundedGrant(
         _ id: GrantID, by catalog: Catalog
     ) -> (grant: Grant, bounds: GrantBounds)? {

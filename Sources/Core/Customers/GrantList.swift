@@ -1,26 +1,26 @@
-/// Which grants of a project are looked for; what is `nil` asks for nothing.
+/// Which grants of a project to find. `nil` matches anything.
 package struct GrantFilter: Hashable, Sendable {
     package var ticket: Ticket?
     /// Who gave it.
     package var actor: Actor?
     package var entitlement: EntitlementID?
-    /// What the reason holds, in capitals or not.
+    /// Text that the reason contains, ignoring case.
     package var reason: String?
-    /// When it was given: from that instant on, and before that one.
+    /// When it was given: at `from` or later, and before `to`.
     package var from: Instant?
     package var to: Instant?
-    /// When it gives access.
+    /// An instant at which it gives access.
     package var activeAt: Instant?
 
     package init() {}
 
-    /// Whether the index alone leads to all that fits.
+    /// Whether nearly everything that the index finds matches.
     package var leavesOutLittle: Bool {
         actor == nil && entitlement == nil && reason == nil && activeAt == nil
     }
 }
 
-/// A place in the list of grants, the newest first.
+/// A place in the list of grants, which lists the newest first.
 package struct GrantPlace: Hashable, Sendable {
     package let givenAt: Instant
     package let grant: GrantID
@@ -31,7 +31,7 @@ package struct GrantPlace: Hashable, Sendable {
     }
 }
 
-/// Where a row says that a grant is; whose it is, and what it is, the customer's events tell.
+/// Where a grant is according to a row. The customer's events decide whose it is and what it is.
 package struct GrantLead: Hashable, Sendable {
     package let customer: CustomerID
     package let place: GrantPlace
@@ -42,10 +42,10 @@ package struct GrantLead: Hashable, Sendable {
     }
 }
 
-/// Some of those places, and how far was looked.
+/// Places of grants, and how far the search went.
 package struct GrantLeads: Hashable, Sendable {
     package let leads: [GrantLead]
-    /// The last place that was looked at, if there may be more behind it.
+    /// The last place that was examined, if there may be more after it.
     package let lookedUntil: GrantPlace?
 
     package init(leads: [GrantLead], lookedUntil: GrantPlace?) {
@@ -55,7 +55,7 @@ package struct GrantLeads: Hashable, Sendable {
 }
 
 extension Grant {
-    /// Whether it gives access at that instant, with those bounds.
+    /// Whether it gives access at that instant, given these bounds.
     package func isActive(at instant: Instant, within bounds: GrantBounds) -> Bool {
         guard let start = bounds.start else { return false }
         let interval = Interval(start: start, end: bounds.end.map { max(start, $0) })

@@ -1,4 +1,5 @@
-/// How much is kept of a customer beside the headers of events, by kind, in the order in which people read it.
+/// How much is kept about a customer besides the headers of events, by kind. The order is for
+/// people.
 package struct KeptCounts: Sendable {
     package let all: [(kind: String, count: Int64)]
 

@@ -3,11 +3,11 @@ package struct SubscriptionStatus: Hashable, Sendable {
     package let purchase: PurchaseID
     package let product: ProductID
     package let kind: ProductKind
-    /// The group in which one subscription is current; `nil` for a subscription without a group.
+    /// The group of subscriptions, one of which is current; `nil` without a group.
     package let group: String?
-    /// Whether it is the one that counts in its group: among subscriptions that give access, the one
-    /// with the highest level; among equals, and when none gives access, the one that decides their
-    /// access.
+    /// Whether this subscription is the one that counts in its group. Among subscriptions that give
+    /// access, that is the one with the highest level. Among equals, and if none gives access, it
+    /// is the one that decides their access.
     package internal(set) var isCurrent: Bool
     package let isActive: Bool
     package let run: Interval
@@ -16,7 +16,7 @@ package struct SubscriptionStatus: Hashable, Sendable {
     package let willRenew: Bool
     package let nextProduct: ProductID?
     package let expirationReason: ExpirationReason?
-    /// The commitment that the period is a part of, if it is one.
+    /// The commitment that the period belongs to, if any.
     package let commitment: Committed?
     /// Whether it was bought in the sandbox.
     package let isSandbox: Bool
@@ -71,7 +71,7 @@ extension CustomerState {
         else { return nil }
         return SubscriptionStatus.Committed(
             commitment: commitment,
-            willCommitAgain: purchases[place].currentRenewal?.willCommitAgain)
+            willCommitAgain: purchases[place].renewal(after: index)?.willCommitAgain)
     }
 
     private func purchaseID(of right: Right) -> PurchaseID? {
@@ -79,7 +79,7 @@ extension CustomerState {
         return purchases[place].id
     }
 
-    /// The catalog's group, or else the one that the store named.
+    /// The catalog's group, otherwise the one named by the store.
     private func group(of right: Right, _ catalog: Catalog) -> String? {
         guard case .transaction(let index, let place, let product) = right.source else {
             return nil

@@ -1,9 +1,9 @@
-/// One line of what a customer held over time.
+/// One row of what a customer held over time.
 package struct TimelineRow: Hashable, Sendable {
     package enum Subject: Hashable, Sendable {
-        /// Access, over all of its sources.
+        /// Access from all of its sources.
         case entitlement(EntitlementID)
-        /// What gave access to the entitlement above.
+        /// A source of access to the entitlement above.
         case source(Entitlement.Source, ProductID?)
         /// A purchase that gives no access.
         case purchase(PurchaseID, ProductID)
@@ -21,8 +21,8 @@ package struct TimelineRow: Hashable, Sendable {
 }
 
 extension CustomerState {
-    /// Each entitlement with its runs of access and, below it, their sources; at the end, the
-    /// purchases that give no access.
+    /// Each entitlement with its runs of access, followed by their sources. Purchases that give no
+    /// access come last.
     package func timeline(by catalog: Catalog) -> [TimelineRow] {
         var rows: [TimelineRow] = []
         var unlocking = Set<PurchaseID>()
@@ -40,7 +40,7 @@ extension CustomerState {
         return rows + purchases.filter { !unlocking.contains($0.id) }.compactMap(\.moments)
     }
 
-    /// One row for each product of each source, in the order of the rules.
+    /// A row for each product of each source, in the order of the rules.
     private func sources(of id: EntitlementID, _ catalog: Catalog) -> [TimelineRow] {
         var rows: [TimelineRow] = []
         let reasons = explanation(of: id, at: .distantPast, catalog: catalog).reasons

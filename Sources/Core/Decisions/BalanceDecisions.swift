@@ -1,9 +1,10 @@
 extension CustomerState {
-    /// The events that bring the balances to what a consumable transaction is worth now: the
-    /// catalog's amount when it was first credited, minus refunds. None if they are right already,
-    /// so no repetition, order or reversal counts twice.
+    /// The events that bring balances to what a consumable transaction is worth now: the catalog's
+    /// amount when it was first credited, minus refunds. There are none if the balances are right
+    /// already, so repetitions, reordering and reversals never count twice.
     func settlement(of fact: TransactionFact, by catalog: Catalog) -> [Event] {
-        guard let purchase = purchase(fact.purchase), purchase.kind(by: catalog) == .consumable,
+        guard let purchase = purchase(fact.purchase),
+            purchase.kind(of: fact.transaction, by: catalog) == .consumable,
             let evidence = purchase.evidence(of: fact.transaction),
             !isSettledByHand(fact.transaction, of: fact.purchase)
         else { return [] }
@@ -16,7 +17,7 @@ extension CustomerState {
             }
     }
 
-    /// The amounts per piece from the first credit, or the catalog's if there was none.
+    /// The amounts per piece from the first credit, otherwise those of the catalog.
     private func perPiece(
         of fact: TransactionFact, _ credits: [CurrencyID: Int64]
     ) -> [CurrencyID: Int64] {
@@ -32,7 +33,7 @@ extension CustomerState {
     ) -> [Event] {
         let credit = balances.credit(Credit.Key(fact.purchase, fact.transaction, currency))
         var worth = fact.worth(perPiece: perPiece)
-        // As if all of it had been refunded.
+        // A block counts as a full refund.
         if isBlocked { worth.net = 0 }
         var net = credit?.net ?? 0
         var events: [Event] = []
@@ -43,8 +44,8 @@ extension CustomerState {
                     transaction: fact.transaction, perPiece: perPiece))
         }
         if credit == nil, worth.gross > 0 {
-            // A transaction that arrives refunded is credited in full and debited at once: the timeline
-            // shows both.
+            // A transaction that arrives refunded is credited in full and debited immediately, so
+            // the timeline shows both.
             events.append(credited(worth.gross))
             net = worth.gross
         }
@@ -65,7 +66,10 @@ extension TransactionFact {
     fileprivate func worth(perPiece: Int64) -> (gross: Int64, net: Int64) {
         let product = Int128(perPiece) * Int128(max(0, quantity))
         let gross = min(product, Int128(Balances.limit))
-        let refunded = gross * Int128(refundedMilliPercent) / 100_000
+        var refunded = gross * Int128(refundedMilliPercent) / 100_000
+        if revocation == nil, let pieces = refundedQuantity {
+            refunded = min(gross, Int128(perPiece) * Int128(max(0, pieces)))
+        }
         return (Int64(gross), Int64(gross - refunded))
     }
 
@@ -89,7 +93,6 @@ extension TransactionFact {
     }
 }
 
-/// A request to spend from a balance.
 package struct SpendBalance: Hashable, Sendable {
     package let currency: CurrencyID
     package let amount: Int64
@@ -133,7 +136,7 @@ extension CustomerState {
         ]
     }
 
-    /// Adds an amount that a back end reports as earned, within the project's limits.
+    /// Adds an amount that a customer earned according to a back end, within the project's limits.
     package func decide(
         earning wish: AdjustBalance, within limits: [CurrencyID: CreditLimit], now: Instant
     ) throws(Refusal) -> [Event] {

@@ -1,4 +1,5 @@
-/// The wish that a purchase gives nothing more, or that it gives what the store says again.
+/// A request to block a purchase, which then gives nothing, or to unblock it, which lets the store
+/// decide again.
 package struct BlockPurchase: Hashable, Sendable {
     package let purchase: PurchaseID
     package let isToHold: Bool
@@ -14,8 +15,8 @@ package struct BlockPurchase: Hashable, Sendable {
 }
 
 extension CustomerState {
-    /// Blocks the purchase from now on, or takes that back, and brings its balances along; nothing happens where that
-    /// was done before.
+    /// Blocks or unblocks the purchase and adjusts its balances. Does nothing if that was done
+    /// before.
     package func decide(
         _ wish: BlockPurchase, by catalog: Catalog, now: Instant
     ) throws(Refusal) -> [Event] {

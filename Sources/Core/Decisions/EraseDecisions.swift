@@ -1,50 +1,60 @@
-/// What a look at an erasure gives: with it, only what was looked at is erased.
+/// The result of a look at an erasure. With it, exactly what was looked at is erased, or nothing.
 package struct ErasureIntent: Hashable, Sendable {
-    /// How long it is good, in milliseconds.
+    /// How long it is valid, in milliseconds.
     package static let lifetime: Int64 = 15 * 60_000
-    /// By how much the clock that gave it may be ahead of the one that takes it.
+    /// How far the clock that issued it may be ahead of the clock that checks it.
     private static let apart: Int64 = 60_000
     private static let prefix = "er_"
 
     package let text: String
     package let until: Instant
 
-    /// For these customers' streams at these versions.
+    /// An intent for these streams of a customer at these versions.
     package init(
-        _ lives: [ErasedLife], until: Instant, digest: ([UInt8]) -> [UInt8]
+        _ lives: [ErasedLife], _ treatment: PurchaseTreatment, until: Instant,
+        digest: ([UInt8]) -> [UInt8]
     ) {
         let names = lives.map { life in
             "\(life.stream.project)\u{0}\(life.stream.environment.rawValue)\u{0}"
                 + "\(life.stream.customer)\u{0}\(life.state.version)\u{0}"
         }
-        let content = names.joined() + "\(until.milliseconds)"
+        let content = names.joined() + "\(treatment.rawValue)\u{0}\(until.milliseconds)"
         let seal = digest(Array(content.utf8)).hexDigits.prefix(32)
         text = "\(ErasureIntent.prefix)\(until.milliseconds)_\(seal)"
         self.until = until
     }
 
-    /// Throws unless a look at these lives gave that text, and not too long ago.
+    /// Throws unless a recent look at these lives, for this treatment, gave that text.
     static func require(
-        _ text: String, for lives: [ErasedLife], now: Instant, digest: ([UInt8]) -> [UInt8]
+        _ text: String, for lives: [ErasedLife], _ treatment: PurchaseTreatment, now: Instant,
+        digest: ([UInt8]) -> [UInt8]
     ) throws(Refusal) {
         let parts = text.dropFirst(prefix.count).split(separator: "_")
         guard text.hasPrefix(prefix), parts.count == 2, let end = Int64(parts[0]),
             now.milliseconds < end, end <= now.milliseconds + lifetime + apart,
-            ErasureIntent(lives, until: Instant(milliseconds: end), digest: digest).text == text
+            ErasureIntent(
+                lives, treatment, until: Instant(milliseconds: end), digest: digest
+            ).text == text
         else { throw .intentStale }
     }
 }
 
-/// One of a customer's streams, and its state.
+/// One of a customer's streams with its state.
 package struct ErasedLife: Sendable {
     package let stream: Stream
     package let state: CustomerState
-    /// What an erasure that the log has lost forgot here, if that is repeated.
+    /// What a lost erasure forgot here, when it is repeated.
     package let lost: [PurchaseMark]?
+    /// Purchases with these marks that wait for a customer again.
+    package let waiting: [PurchaseID]
 
-    package init(_ stream: Stream, _ state: CustomerState, lost: [PurchaseMark]? = nil) {
+    package init(
+        _ stream: Stream, _ state: CustomerState, lost: [PurchaseMark]? = nil,
+        waiting: [PurchaseID] = []
+    ) {
         self.stream = stream
         self.state = state
+        self.waiting = waiting
         self.lost = lost.map { $0.filter { !state.forgotten.contains($0) } }
     }
 
@@ -53,25 +63,39 @@ package struct ErasedLife: Sendable {
         state.version > 0 && !state.isErased || !(lost ?? []).isEmpty
     }
 
-    /// The purchases that never have a holder again. A purchase that gave coins, was refunded or is blocked is
-    /// among them also when the others are free: as a new one it would count once more.
+    /// Purchases that may never have a holder again. One that gave coins, was refunded or is
+    /// blocked is always among them, even if the others become free: as a new purchase it would
+    /// count again.
     fileprivate func forgotten(
         _ treatment: PurchaseTreatment, digest: ([UInt8]) -> [UInt8]
     ) -> [PurchaseMark] {
-        // What the customer had when it was erased is listed, and what moved on since the backup is another's.
+        // For a repeated erasure, the customer's purchases at that time are listed. Any that moved
+        // after the backup belong to someone else.
         if let lost { return lost.sorted() }
-        return state.purchases.filter { treatment == .forget || state.hasCounted($0) }
-            .map { PurchaseMark($0.id, in: stream, digest: digest) }.sorted()
+        let names = state.purchases.filter { treatment == .forget || state.hasCounted($0) }
+            .flatMap(\.everyID)
+        return Set(names.map { PurchaseMark($0, in: stream, digest: digest) }).sorted()
     }
 
-    /// The purchases that may have waited for a customer: their keepers' streams tell of the person, too.
+    /// Purchases that may have waited for a customer. Their keepers' streams are about the person,
+    /// too.
     package var keepers: [CustomerID] {
-        isLeft ? state.purchases.filter { $0.arrival != nil }.map { .unclaimed($0.id) } : []
+        if !isLeft { return [] }
+        // A keeper is called after the name under which the purchase came to it.
+        let arrived = state.purchases.filter { $0.arrival != nil }.flatMap(\.allIDs)
+        return arrived.map { .unclaimed($0) } + waiting.map { .unclaimed($0) }
     }
 }
 
 extension [ErasedLife] {
-    /// Throws unless there is anything to erase.
+    /// Throws if the customer was merged into another one, since they are erased together.
+    package func requireUnmerged(_ customer: CustomerID) throws(Refusal) {
+        for life in self where life.stream.customer == customer {
+            if let whole = life.state.mergedInto { throw .customerMerged(customer, into: whole) }
+        }
+    }
+
+    /// Throws unless there is something to erase.
     package func requireLife() throws(Refusal) {
         if contains(where: \.isLeft) { return }
         guard let first else { return }
@@ -81,14 +105,14 @@ extension [ErasedLife] {
     }
 }
 
-/// The wish that all is forgotten that a customer's streams say about a person.
+/// A request to erase everything about a person in a customer's streams.
 package struct EraseCustomer: Sendable {
     package let reason: Reason
     package let ticket: Ticket?
     package let treatment: PurchaseTreatment
-    /// As they were looked at; the first one's stream is the command's own.
+    /// The lives as they were looked at. The first one's stream is the command's own.
     package let lives: [ErasedLife]
-    /// What an earlier look gave; without one, the customer is erased as it is now.
+    /// The intent of an earlier look; `nil` to erase the customer as it is now.
     package let intent: String?
     /// SHA-256.
     package let digest: @Sendable ([UInt8]) -> [UInt8]
@@ -114,11 +138,14 @@ package struct EraseCustomer: Sendable {
             let state =
                 isElsewhere
                 ? situation.customerElsewhere(customer) : situation.customer(customer)
-            present.append(ErasedLife(life.stream, state, lost: life.lost))
+            present.append(
+                ErasedLife(life.stream, state, lost: life.lost, waiting: life.waiting))
         }
+        try present.requireUnmerged(lives[0].stream.customer)
         try present.requireLife()
         if let intent {
-            try ErasureIntent.require(intent, for: present, now: situation.now, digest: digest)
+            try ErasureIntent.require(
+                intent, for: present, treatment, now: situation.now, digest: digest)
         }
         for (now, before) in zip(present, lives) where now.state.version != before.state.version {
             throw .customerChangedMeanwhile(now.stream.customer, found: now.state.version)
@@ -168,7 +195,7 @@ extension CustomerState {
 }
 
 extension Command {
-    /// The same command, refused where its customer was erased since that instant.
+    /// The same command, refused if its customer was erased after that instant.
     package func unlessErased(since instant: Instant) -> Command {
         var command = self
         command.decide = { [decide, customer = stream.customer] situation throws(Refusal) in

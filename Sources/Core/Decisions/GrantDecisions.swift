@@ -7,9 +7,9 @@ package struct GiveGrant: Hashable, Sendable {
     }
 
     package enum Time: Hashable, Sendable {
-        /// Without a start: from now on.
+        /// Without a start, the grant begins immediately.
         case from(Instant?, until: End)
-        /// For so long, from when nothing else gives the entitlement any more.
+        /// Starts when nothing else gives the entitlement any more, and lasts this long.
         case afterCurrent(CalendarDuration)
     }
     package let grant: GrantID
@@ -29,7 +29,7 @@ package struct GiveGrant: Hashable, Sendable {
     }
 }
 
-/// The wish to give a grant another end.
+/// A request to change a grant's end.
 package struct ChangeGrant: Hashable, Sendable {
     package let grant: GrantID
     /// A length counts from the grant's start.
@@ -45,7 +45,6 @@ package struct ChangeGrant: Hashable, Sendable {
     }
 }
 
-/// A request to revoke a grant.
 package struct RevokeGrant: Hashable, Sendable {
     package let grant: GrantID
     package let reason: Reason
@@ -61,7 +60,7 @@ package struct RevokeGrant: Hashable, Sendable {
 extension CustomerState {
     package static let grantLimit = 10_000
 
-    /// Gives the entitlement: now, at its start, or when nothing else gives it any more.
+    /// Gives the entitlement now, at its start, or once nothing else gives it.
     package func decide(
         _ wish: GiveGrant, by catalog: Catalog, now: Instant
     ) throws(Refusal) -> [Event] {
@@ -79,7 +78,8 @@ extension CustomerState {
         ]
     }
 
-    /// Gives the grant another end, which lies ahead; nothing happens where it has that end.
+    /// Changes the grant's end, which must be in the future. Does nothing if it already has that
+    /// end.
     package func decide(
         _ wish: ChangeGrant, by catalog: Catalog, now: Instant
     ) throws(Refusal) -> [Event] {
@@ -92,7 +92,7 @@ extension CustomerState {
         return isSame ? [] : [.grantChanged(changed)]
     }
 
-    /// Takes the grant back from now on; nothing happens when that was done before.
+    /// Revokes the grant immediately. Does nothing if it is already revoked.
     package func decide(
         _ wish: RevokeGrant, by catalog: Catalog, now: Instant
     ) throws(Refusal) -> [Event] {
@@ -128,7 +128,7 @@ extension GiveGrant {
 }
 
 extension GiveGrant.End {
-    /// The instant that it comes to, which lies behind the start.
+    /// The resulting instant, which must be after the start.
     fileprivate func instant(from start: Instant) throws(Refusal) -> Instant? {
         let end: Instant? =
             switch self {
@@ -137,7 +137,7 @@ extension GiveGrant.End {
             case .after(let duration): duration.end(after: start)
             }
         if let end, end <= start { throw .grantEndsBeforeItStarts(start: start, end: end) }
-        // The log keeps instants as text, and could not be read any more.
+        // The log stores instants as text and could not read this one back.
         if let end, !Instant.writable.contains(end) { throw .grantEndsTooLate }
         return end
     }

@@ -1,4 +1,4 @@
-/// What a grant that is about to be given will come to, for the person who gives it.
+/// What a new grant will amount to, for the person who gives it.
 extension CustomerState {
     func outlook(of given: GrantGiven, by catalog: Catalog) -> GrantOutlook {
         var after = self
@@ -13,8 +13,8 @@ extension CustomerState {
         return outlook
     }
 
-    /// What gives the entitlement at that instant, if the answers about it are the same from there on in both
-    /// states.
+    /// What gives the entitlement at that instant, if all answers about it are equal in both states
+    /// from that instant.
     private func source(
         of id: EntitlementID, from start: Instant, with other: CustomerState, by catalog: Catalog
     ) -> Entitlement.Source? {
@@ -33,6 +33,7 @@ extension CustomerState {
         return nil
     }
 
-    /// How many boundaries are compared. Most answers differ at the first, and few customers have more.
+    /// How many boundaries to compare. Most answers differ at the first one, and few customers have
+    /// more.
     private static let boundaryLimit = 100
 }

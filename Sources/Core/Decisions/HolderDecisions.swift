@@ -3,7 +3,7 @@ package struct TransferPolicy: Hashable, Sendable {
     package enum Rule: String, Hashable, Sendable, CaseIterable {
         /// The holder keeps it.
         case keep
-        /// It moves, unless it gives its holder access at that moment.
+        /// It moves, unless it currently gives its holder access.
         case transferIfInactive = "transfer_if_inactive"
         /// It moves.
         case transfer
@@ -18,14 +18,14 @@ package struct TransferPolicy: Hashable, Sendable {
     }
 }
 
-/// Evidence of a purchase, and the customers to whom it points.
+/// Evidence of a purchase, and the customers that it points to.
 package struct Contact: Hashable, Sendable {
     package let purchase: PurchaseID
-    /// The customer whom the order and account tokens of all the evidence name, if any.
+    /// The customer named by the order and account tokens of all the evidence, if any.
     package let named: NamedHolder?
     /// The holder of the purchase that this one continues, if any.
     package let previousHolder: CustomerID?
-    /// Who sent the evidence; `nil` if the store did.
+    /// The customer who sent the evidence; `nil` if the store did.
     package let submitter: CustomerID?
 
     package init(
@@ -38,8 +38,8 @@ package struct Contact: Hashable, Sendable {
         self.submitter = submitter
     }
 
-    /// The customer who gets an unclaimed purchase. The one whom the store names comes before the one who
-    /// sent the evidence.
+    /// The customer who gets an unclaimed purchase. A customer named by the store comes before the
+    /// one who sent the evidence.
     fileprivate var claimant: CustomerID? { named?.customer ?? previousHolder ?? submitter }
 
     fileprivate func placement(
@@ -51,7 +51,7 @@ package struct Contact: Hashable, Sendable {
     }
 }
 
-/// The holder of a purchase, with that customer's state.
+/// A purchase's holder with that customer's state.
 package struct Holder: Sendable {
     package let customer: CustomerID
     package let state: CustomerState
@@ -62,8 +62,8 @@ package struct Holder: Sendable {
     }
 }
 
-/// Where to record facts about a purchase. They are always recorded: they are true, no matter who sends
-/// them.
+/// Where to record facts about a purchase. They are always recorded, since they are true no matter
+/// who sends them.
 package struct Placement: Hashable, Sendable {
     package struct Origin: Hashable, Sendable {
         package let customer: CustomerID
@@ -74,12 +74,12 @@ package struct Placement: Hashable, Sendable {
             self.cause = cause
         }
     }
-    /// The purchase's holder from now on; the facts are recorded with this customer.
+    /// The purchase's holder from here on. Facts are recorded with this customer.
     package let holder: CustomerID
-    /// The holder from whom the purchase moves first.
+    /// The holder that the purchase moves away from first.
     package let origin: Origin?
-    /// What the customer who sent the evidence learns if another one holds the purchase. It does
-    /// not reveal the holder.
+    /// What the customer who sent the evidence is told if another customer holds the purchase. It
+    /// does not reveal who.
     package let refusal: Refusal?
 
     package init(holder: CustomerID, movingFrom origin: Origin? = nil, refusal: Refusal? = nil) {
@@ -94,14 +94,16 @@ extension TransferPolicy {
     package func place(
         _ contact: Contact, holder: Holder?, catalog: Catalog, now: Instant
     ) -> Placement {
-        let unclaimed = CustomerID.unclaimed(contact.purchase)
         guard let holder, let purchase = holder.state.purchase(contact.purchase) else {
-            return contact.placement(with: contact.claimant ?? unclaimed)
+            return contact.placement(with: contact.claimant ?? .unclaimed(contact.purchase))
         }
-        if holder.customer == unclaimed {
-            guard let claimant = contact.claimant else { return Placement(holder: unclaimed) }
+        // Its keeper may be called after another name of it.
+        if holder.customer.isReserved {
+            guard let claimant = contact.claimant else {
+                return Placement(holder: holder.customer)
+            }
             return contact.placement(
-                with: claimant, movingFrom: Placement.Origin(unclaimed, .claimed))
+                with: claimant, movingFrom: Placement.Origin(holder.customer, .claimed))
         }
         if let named = contact.named {
             // The purchase itself names its customer, no matter who sends the evidence.
@@ -187,7 +189,14 @@ package struct MovePurchase: Sendable {
             cause: .undone(reason, ticket: ticket), catalog: catalog)
     }
 
-    /// The events for both streams; either all or none are appended, in one commit.
+    /// The same move, but to the customer whom its receiver was merged into since, if any.
+    package func reaching(_ whole: CustomerID?) throws(Refusal) -> MovePurchase {
+        guard let whole else { return self }
+        if whole == from { throw .cameFromPart(purchase, to) }
+        return MovePurchase(purchase, from: from, to: whole, cause: cause, catalog: catalog)
+    }
+
+    /// The events for both streams. Either all or none are appended, in one commit.
     package func decide(
         from holder: CustomerState, to claimant: CustomerState, now: Instant
     ) throws(Refusal) -> Move {
@@ -196,7 +205,7 @@ package struct MovePurchase: Sendable {
         return Move(leaving: sides.leaving.events, arriving: sides.arriving.events)
     }
 
-    /// Appends the events of the move to both histories, unless the move is refused.
+    /// Appends the move's events to both histories, unless the move is refused.
     func append(
         to leaving: inout History, _ arriving: inout History, named: NamedOrder? = nil, now: Instant
     ) throws(Refusal) {
@@ -206,19 +215,19 @@ package struct MovePurchase: Sendable {
         arriving.append(
             .purchaseAttached(
                 PurchaseAttached(
-                    purchase: purchase, from: from, cause: cause, at: now, facts: held.facts,
+                    purchase: held.id, from: from, cause: cause, at: now, facts: held.facts,
                     reports: held.reports, earlierTokens: held.earlierTokens,
                     blocks: held.blocks)))
         for fact in held.facts.transactions { arriving.settle(fact, by: catalog, named: named) }
         leaving.append(
             .purchaseDetached(
-                PurchaseDetached(purchase: purchase, to: to, cause: cause, at: now)))
+                PurchaseDetached(purchase: held.id, to: to, cause: cause, at: now)))
     }
 }
 
 extension MovePurchase {
     private func isBound(_ held: Purchase, _ state: CustomerState) -> Bool {
-        if from == .unclaimed(purchase) { return false }
+        if from.isReserved { return false }
         // If a token names another customer, a consumable that added nothing may still move.
         if case .named = cause { return state.balances.hasCredits(of: purchase) }
         return state.isBoundByBalance(held, by: catalog)
@@ -234,24 +243,28 @@ package struct Move: Hashable, Sendable {
 }
 
 extension Purchase {
-    /// The purchase as a lookup of its holder finds it: once for each app that its facts name.
+    /// The keys for looking up the purchase's holder, one for each app that its facts name.
     package var heldPurchases: [HeldPurchase] {
         let facts = facts
+        if isRead {
+            return Set(readings.map { HeldPurchase(app: $0.app, purchase: $0.purchase) })
+                .union(readings.map { HeldPurchase(app: $0.app, purchase: id) }).map(\.self)
+        }
         return Set(facts.transactions.map(\.app) + facts.renewals.map(\.app))
             .map { HeldPurchase(app: $0, purchase: id) }
     }
 
-    /// The facts that reproduce this purchase when another stream records them.
+    /// Facts that reproduce this purchase when recorded in another stream.
     var facts: Facts {
         var facts = Facts()
-        facts.transactions = evidence.flatMap(\.facts)
-        facts.renewals = renewals
+        facts.transactions = isRead ? readings : evidence.flatMap(\.facts)
+        facts.renewals = isRead ? [] : renewals
         facts.refunds = refundNews
         return facts
     }
 
-    /// The tokens that those facts do not contain.
-    fileprivate var earlierTokens: [CarriedToken] {
+    /// Tokens that those facts do not contain.
+    var earlierTokens: [CarriedToken] {
         var told = CarriedTokens()
         told.join(facts)
         return carried.all.filter { !told.holds($0) }

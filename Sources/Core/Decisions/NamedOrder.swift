@@ -1,5 +1,5 @@
-/// An order that the sender of evidence names, and the transaction that fulfils it. Legacy evidence
-/// carries no token that leads to the order.
+/// An order named by the sender of evidence, and the transaction that fulfils it. Legacy evidence
+/// has no token that leads to the order.
 package struct NamedOrder: Hashable, Sendable {
     let order: OrderID
     let purchase: PurchaseID
@@ -11,7 +11,7 @@ package struct NamedOrder: Hashable, Sendable {
 
 extension Order {
     /// The transaction that fulfils the order: the first one of its product that was made after the
-    /// order was opened and fulfils no other order. A receipt names many older ones.
+    /// order was opened and fulfils no other order. A receipt lists many older ones.
     func fulfilment(
         among facts: some Sequence<TransactionFact>, of state: CustomerState
     ) -> NamedOrder? {
@@ -35,7 +35,7 @@ extension Order {
 }
 
 extension CustomerState {
-    /// The event by which the fact fulfils the order that was named for its transaction.
+    /// The event by which the fact fulfils the order named for its transaction.
     func fulfilment(of named: NamedOrder, by fact: TransactionFact) -> Event? {
         guard named.transaction == fact.transaction, named.purchase == fact.purchase,
             let order = order(named.order), order.fulfilled == nil

@@ -50,7 +50,7 @@ extension CustomerState {
         ]
     }
 
-    /// Closes the order; does nothing if it is closed already. Support may still settle an order
+    /// Closes the order. Does nothing if it is already closed. Support may still settle an order
     /// that was closed for another reason, but not one whose purchase has arrived.
     package func decide(_ wish: CloseOrder, now: Instant) throws(Refusal) -> [Event] {
         guard let order = order(wish.order) else { throw .orderUnknown(wish.order) }
@@ -69,7 +69,7 @@ extension CustomerState {
     }
 
     /// The event by which the fact fulfils the order that it names. The first transaction with a
-    /// token is the order's, even if the order was closed; its renewals carry the token too.
+    /// token belongs to the order, even if the order was closed. Renewals have the token as well.
     func fulfilment(by fact: TransactionFact) -> Event? {
         guard let token = fact.accountToken.flatMap(AccountToken.init),
             let order = orders.first(where: { $0.opened.token == token }), order.fulfilled == nil
@@ -79,8 +79,8 @@ extension CustomerState {
                 order: order.id, purchase: fact.purchase, transaction: fact.transaction))
     }
 
-    /// The order that support settled before its transaction arrived: the client finishes the
-    /// transaction, and nothing is credited for it.
+    /// The order that support settled before its transaction arrived. The client finishes the
+    /// transaction, and it is not credited.
     package func settledOrder(of transaction: TransactionID, _ purchase: PurchaseID) -> Order? {
         orders.first {
             $0.isSettled && $0.fulfilled?.transaction == transaction

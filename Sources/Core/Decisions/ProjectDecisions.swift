@@ -1,26 +1,9 @@
 extension ProjectState {
-    package static let keyLimit = 1000
-
     /// Creates the project unless one with that name exists.
     package func create(_ project: ProjectID) throws(Refusal) -> [Event] {
         if exists { throw .projectExists(project) }
         try project.requireProperForm()
         return [.projectCreated(ProjectCreated(project: project))]
-    }
-
-    /// Adds a key to the project.
-    package func add(_ key: KeyCreated, to project: ProjectID) throws(Refusal) -> [Event] {
-        if !exists { throw .projectUnknown(project) }
-        let live = keys.count { $0.revokedAt == nil }
-        if live >= ProjectState.keyLimit { throw .tooManyKeys(limit: ProjectState.keyLimit) }
-        return [.keyCreated(key)]
-    }
-
-    /// Disables the key; does nothing if it is disabled already.
-    package func revoke(_ id: KeyID, now: Instant) throws(Refusal) -> [Event] {
-        guard let key = key(id) else { throw .keyUnknown(id) }
-        if key.revokedAt != nil { return [] }
-        return [.keyRevoked(KeyRevoked(key: id, digest: key.created.digest, at: now))]
     }
 
     /// Accepts the project's log as it is.
@@ -31,8 +14,8 @@ extension ProjectState {
         return [.logAccepted(accepted)]
     }
 
-    /// Replaces the project's catalog; does nothing if they are equal. With a basis, replaces only
-    /// the catalog of that version.
+    /// Replaces the project's catalog. Does nothing if they are equal. With a basis, only the
+    /// catalog of that version is replaced.
     package func change(
         to catalog: Catalog, of project: ProjectID, basis: Int64? = nil
     ) throws(Refusal) -> [Event] {

@@ -1,9 +1,10 @@
-/// A request to record what verified evidence states about unclaimed purchases or this customer's.
+/// A request to record what verified evidence states, about unclaimed purchases or about this
+/// customer's.
 package struct RecordFacts: Sendable {
     package let facts: Facts
     package let catalog: Catalog
-    /// Whether the stream only keeps the purchase until a customer claims it; until then nothing is
-    /// credited.
+    /// Whether the stream only keeps the purchase until a customer claims it. Nothing is credited
+    /// before that.
     package let isUnclaimed: Bool
     /// The order that a transaction fulfils without naming it.
     let named: NamedOrder?
@@ -54,23 +55,26 @@ struct History {
         for fact in wish.facts.transactions { settle(fact, by: wish.catalog, named: wish.named) }
     }
 
-    /// Fulfils the order of a transaction, and brings the balances up to date.
+    /// Fulfils the transaction's order and updates the balances.
     mutating func settle(_ fact: TransactionFact, by catalog: Catalog, named: NamedOrder?) {
         append(state.fulfilment(by: fact))
         append(named.flatMap { state.fulfilment(of: $0, by: fact) })
-        for event in state.settlement(of: fact, by: catalog) { append(event) }
+        for fact in state.purchase(fact.purchase)?.stated(by: fact) ?? [] {
+            for event in state.settlement(of: fact, by: catalog) { append(event) }
+        }
     }
 }
 
 extension CustomerState {
     /// The event for what the fact changes, if anything.
     fileprivate func event(for fact: TransactionFact) -> Event? {
+        if fact.reading != nil { return event(forReading: fact) }
         guard let purchase = purchase(fact.purchase),
             let known = purchase.evidence(of: fact.transaction)
         else { return newTransaction(fact) }
         var joined = known
         joined.join(fact)
-        // An outweighed statement may still carry a token, and that counts permanently.
+        // An outweighed statement may still have a token, which counts permanently.
         let tellsToken = CarriedToken(fact).map { !purchase.carried.holds($0) } ?? false
         if joined == known, !tellsToken { return nil }
         return Event.restating(
@@ -107,7 +111,7 @@ extension CustomerState {
 }
 
 extension Event {
-    /// How a person would describe the change. An upgrade was reported already if the period that
+    /// How a person would describe the change. An upgrade was already reported if the period that
     /// replaced this one is known.
     fileprivate static func restating(
         _ fact: TransactionFact, from old: TransactionFact, to new: TransactionFact,

@@ -1,4 +1,4 @@
-/// A submission being decided item by item, each on the state after the previous ones.
+/// Decides a submission item by item, each on the state after the previous ones.
 struct Recording {
     private let bearer: Submission.Bearer
     private let policy: TransferPolicy
@@ -12,7 +12,7 @@ struct Recording {
     private var holders: [PurchaseID: CustomerID]
     private(set) var decision = Decision(parts: [])
     private(set) var eventCount = 0
-    /// The index of the evidence that is being recorded.
+    /// The index of the evidence being recorded.
     private var place = 0
 
     init(_ submission: Submission, in situation: Situation) throws(Refusal) {
@@ -34,7 +34,7 @@ struct Recording {
     mutating func record(_ item: Submission.Item, at place: Int) {
         self.place = place
         decision.told[place] = item.groups.map(\.held.purchase)
-        if !item.groups.isEmpty, item.groups.allSatisfy({ isErased($0.held.purchase) }) {
+        if !item.groups.isEmpty, item.groups.allSatisfy({ isErased($0) }) {
             refuseErased(item)
             return
         }
@@ -47,7 +47,7 @@ struct Recording {
             outcome.newUnknownProduct = unknown
             decision.items.append(outcome)
         }
-        // An installation belongs to a customer only if a customer submits it.
+        // An installation belongs to a customer only if the customer submits it.
         var refusal: Refusal?
         var joined = 0
         if let customer = bearer.customer, !item.apps.apps.isEmpty {
@@ -67,7 +67,7 @@ struct Recording {
         }
     }
 
-    /// Records with the customer which accounts installed apps, if the accounts may have the customer.
+    /// Records which accounts installed the customer's apps, if the accounts may have the customer.
     /// Returns how many accounts the customer joined, and why the customer may not join another.
     private mutating func recordInstallations(
         _ facts: Facts, of customer: CustomerID
@@ -88,8 +88,8 @@ struct Recording {
         return (joined, refusal)
     }
 
-    /// Adds the customer to the account unless the account is full. Customers who were recorded before
-    /// the limit existed keep the account.
+    /// Adds the customer to the account unless the account is full. Customers recorded before the
+    /// limit existed stay.
     private mutating func admit(
         _ customer: CustomerID, to account: AppTransactionID
     ) throws(Refusal) {
@@ -106,7 +106,7 @@ struct Recording {
         keep(history, of: keeper)
     }
 
-    /// The first product among the unrecorded transactions that the catalog does not know.
+    /// The first product in unrecorded transactions that the catalog does not know.
     private func newUnknownProduct(of group: PurchaseFacts) -> ProductKey? {
         let purchase = group.held.purchase
         for fact in group.facts.transactions {
@@ -117,12 +117,20 @@ struct Recording {
         return nil
     }
 
-    /// Whether it never has a holder again. After a restore it may have one that an erasure did not know.
-    private func isErased(_ purchase: PurchaseID) -> Bool {
-        situation.erased.contains(purchase) && holders[purchase] == nil
+    /// Whether it may never have a holder again, under whatever name. After a restore, it may have one that the erasure
+    /// did not know.
+    private func isErased(_ group: PurchaseFacts) -> Bool {
+        func isForgotten(_ name: PurchaseID) -> Bool {
+            situation.erased.contains(name) && holders[name] == nil
+        }
+        let purchase = group.held.purchase
+        if situation.erased.isEmpty { return false }
+        if isForgotten(purchase) { return true }
+        return holders[purchase] == nil
+            && group.facts.transactions.contains { $0.otherNames.contains(where: isForgotten) }
     }
 
-    /// Nothing of evidence is kept that tells of erased purchases alone.
+    /// Keeps nothing of evidence that is only about erased purchases.
     private mutating func refuseErased(_ item: Submission.Item) {
         decision.unkept.insert(place)
         for group in item.groups {
@@ -135,7 +143,7 @@ struct Recording {
 
     private mutating func record(_ group: PurchaseFacts) -> ItemOutcome.Result {
         let purchase = group.held.purchase
-        if isErased(purchase) {
+        if isErased(group) {
             decision.unkept.insert(place)
             return .refused(.purchaseErased)
         }
@@ -153,7 +161,8 @@ struct Recording {
             }
         }
         holders[purchase] = placement.holder
-        let isUnclaimed = placement.holder == .unclaimed(purchase)
+        gather(group, with: placement.holder)
+        let isUnclaimed = placement.holder.isReserved
         record(
             RecordFacts(group.facts, catalog: catalog, isUnclaimed: isUnclaimed, named: named),
             with: placement.holder)
@@ -162,6 +171,17 @@ struct Recording {
             return .alreadySettled(order)
         }
         return eventCount > before && !onlyRepeats ? .recorded : .alreadyKnown
+    }
+
+    /// What waits under another name of the same purchase goes along with it.
+    private mutating func gather(_ group: PurchaseFacts, with holder: CustomerID) {
+        for other in group.facts.transactions.flatMap(\.otherNames) {
+            guard let keeper = holders[other], keeper.isReserved, keeper != holder,
+                state(of: keeper).purchase(other) != nil
+            else { continue }
+            let origin = Placement.Origin(keeper, .claimed)
+            try? move(other, from: origin, to: holder)
+        }
     }
 
     private func placement(of group: PurchaseFacts) -> Placement {
@@ -176,8 +196,8 @@ struct Recording {
         return policy.place(contact, holder: holder, catalog: catalog, now: now)
     }
 
-    /// The customer whom the tokens name, in recorded facts and in this piece. The same rule decides for
-    /// every caller, including one who restores.
+    /// The customer named by tokens in recorded facts and in this evidence. The same rule applies
+    /// to every caller, including one who restores.
     private func named(_ group: PurchaseFacts, _ holder: CustomerID?) -> NamedHolder? {
         let recorded = holder.flatMap { state(of: $0).purchase(group.held.purchase) }
         var tokens = recorded?.carried ?? CarriedTokens()
@@ -194,12 +214,14 @@ struct Recording {
     ) throws(Refusal) {
         let wish = MovePurchase(
             purchase, from: origin.customer, to: holder, cause: origin.cause, catalog: catalog)
+        let names = state(of: origin.customer).purchase(purchase)?.allIDs ?? []
         var (leaving, arriving) = (history(of: origin.customer), history(of: holder))
         defer {
             keep(leaving, of: origin.customer)
             keep(arriving, of: holder)
         }
         try wish.append(to: &leaving, &arriving, named: named, now: now)
+        for name in names { holders[name] = holder }
     }
 
     private mutating func record(_ wish: RecordFacts, with customer: CustomerID) {
@@ -208,8 +230,8 @@ struct Recording {
         keep(history, of: customer)
     }
 
-    /// The customer's history from here on. The state is taken out of the dictionary so that it is
-    /// changed in place: a receipt may name thousands of purchases.
+    /// The customer's history from this point. The state is removed from the dictionary to change
+    /// it in place, because a receipt may name thousands of purchases.
     private mutating func history(of customer: CustomerID) -> History {
         History(of: states.removeValue(forKey: customer) ?? situation.customer(customer))
     }
@@ -246,15 +268,15 @@ extension Submission {
 }
 
 extension PurchaseFacts {
-    /// Whether it says more than what is recorded with a customer.
+    /// Whether it says more than what is recorded for a customer.
     fileprivate func isNews(to customer: CustomerState) -> Bool {
         guard let known = customer.purchase(held.purchase) else { return true }
         let joined = known.joined(with: [facts])
         return joined.tellsMore(than: known) || joined.carried != known.carried
     }
 
-    /// Whether it repeats, as the store's latest statement, what is recorded with a customer: then
-    /// older statements that arrive later change nothing.
+    /// Whether it repeats, as the store's latest statement, what is recorded for a customer. Older
+    /// statements that arrive later then change nothing.
     fileprivate func settles(_ customer: CustomerState) -> Bool {
         guard let known = customer.purchase(held.purchase) else { return false }
         return facts.transactions.contains { fact in

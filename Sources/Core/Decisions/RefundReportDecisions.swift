@@ -1,12 +1,13 @@
-/// The next step in reporting to the store about a purchase whose refund is requested.
+/// The next step in reporting to the store about a purchase with a refund request.
 package enum RefundReportStep: Hashable, Sendable {
-    /// Fixes the content of the report, or ends it as too late; `obstacle` is what prevented it.
+    /// Determines the report's content, or ends the report as too late. `obstacle` is what
+    /// prevented it.
     case prepare(obstacle: String?)
     case finish(RefundReport.End, detail: String?)
 }
 
 extension Command {
-    /// A step for one request, decided where the purchase is held now.
+    /// A step for one request, decided in the stream of the purchase's current holder.
     package static func reporting(
         on request: RefundFact, heldIn stream: Stream, _ step: RefundReportStep, actor: Actor,
         cause: Cause
@@ -43,13 +44,13 @@ extension Purchase {
                         request: id, purchase: self.id, why: .tooLate,
                         detail: holder.reasonForSilence(isKnown: content != nil) ?? obstacle))
             }
-            // No customer exists yet who could have agreed.
+            // There is no customer yet who could have agreed.
             guard let content, report(on: id) == nil, !holder.customer.isReserved else {
                 return nil
             }
             return .refundReportPrepared(RefundReportPrepared(request, content))
         case .finish(let end, let detail):
-            // Even if the store has decided by now, it has the report.
+            // The store has the report, even if it has decided meanwhile.
             guard let report = report(on: id), report.end == nil else { return nil }
             switch end {
             case .reported:

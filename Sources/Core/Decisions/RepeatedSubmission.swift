@@ -1,5 +1,5 @@
 extension Submission {
-    /// The result of each piece of evidence, derived from the events that this submission recorded
+    /// The result for each piece of evidence, derived from the events that this submission recorded
     /// for the customer the first time.
     package func outcomes(
         repeating events: some Sequence<Event>, in state: CustomerState
@@ -29,7 +29,7 @@ extension Submission {
 }
 
 extension CustomerState {
-    /// Whether the customer has the account that installed the app, as far as one can.
+    /// Whether the customer has the account that installed the app, as far as is known.
     fileprivate func has(_ fact: AppFact) -> Bool {
         guard let account = fact.appTransaction, AppVersion(fact.originalVersion) != nil else {
             return true
@@ -38,13 +38,13 @@ extension CustomerState {
     }
 }
 
-/// The events of a submission, each attributed to the first piece of evidence that explains it.
+/// A submission's events, each attributed to the first piece of evidence that explains it.
 private struct Told {
     private var ofApps: [AppFact] = []
     private var ofConsents: [ConsentFact] = []
     private var ofPurchases: [PurchaseID: [Event]] = [:]
-    /// The consequences of a fact. If no fact was new, the catalog may have learnt the product
-    /// since, or an order was named.
+    /// Purchases with consequences of a fact. If no fact was new, the catalog may have learned the
+    /// product since, or an order was named.
     private var settled: Set<PurchaseID> = []
     /// Purchases that moved to another customer because a token in the evidence named that
     /// customer.
@@ -94,18 +94,19 @@ extension PurchaseFacts {
 
     /// Whether the event records one of its facts, or the arrival of the purchase.
     fileprivate func states(_ event: Event) -> Bool {
-        if let fact = event.transactionFact { return facts.transactions.contains(fact) }
-        switch event {
-        case .renewalChanged(let fact), .renewalRestated(let fact):
-            return facts.renewals.contains(fact)
-        case .refundRequested(let fact), .refundDeclined(let fact):
-            return facts.refunds.contains(fact)
-        case .purchaseAttached(let attached): return attached.purchase == held.purchase
-        default: return false
+        switch event.fact {
+        case .transaction(let fact):
+            facts.transactions.contains(fact)
+                || fact.reading != nil
+                    && facts.transactions.contains { $0.isReadAgain(after: fact) }
+        case .renewal(let fact): facts.renewals.contains(fact)
+        case .refund(let fact): facts.refunds.contains(fact)
+        case .app, .consent: false
+        case nil: event.attachedPurchase == held.purchase
         }
     }
 
-    /// The result that the customer with this state was given.
+    /// The result given to the customer with this state.
     fileprivate func result(
         isNew: Bool, isLeft: Bool, in state: CustomerState
     ) -> ItemOutcome.Result {
@@ -119,19 +120,30 @@ extension PurchaseFacts {
     }
 }
 
+extension TransactionFact {
+    /// Whether it is a later reading of the same purchase: a repetition reads it anew.
+    fileprivate func isReadAgain(after other: TransactionFact) -> Bool {
+        reading != nil && !names.isDisjoint(with: other.names)
+    }
+}
+
 extension Event {
-    /// The purchase about which it states a fact.
+    /// The purchase that its fact is about, or that it brought.
     fileprivate var statedPurchase: PurchaseID? {
-        if let fact = transactionFact { return fact.purchase }
-        switch self {
-        case .renewalChanged(let fact), .renewalRestated(let fact): return fact.purchase
-        case .refundRequested(let fact), .refundDeclined(let fact): return fact.purchase
-        case .purchaseAttached(let attached): return attached.purchase
-        default: return nil
+        switch fact {
+        case .transaction(let fact): fact.purchase
+        case .renewal(let fact): fact.purchase
+        case .refund(let fact): fact.purchase
+        case .app, .consent: nil
+        case nil: attachedPurchase
         }
     }
 
-    /// The purchase whose order or balance it brings up to date.
+    fileprivate var attachedPurchase: PurchaseID? {
+        if case .purchaseAttached(let attached) = self { attached.purchase } else { nil }
+    }
+
+    /// The purchase whose order or balance it updates.
     fileprivate var settledPurchase: PurchaseID? {
         switch self {
         case .orderFulfilled(let fulfilled): fulfilled.purchase

@@ -27,16 +27,21 @@ package struct SettingsChange: Hashable, Sendable {
     package var restore: TransferPolicy.Rule??
     package var coolDown: CalendarDuration?
     package var orderLifetime: CalendarDuration?
-    /// The limits of the named currencies; `nil` removes the limit and with it the permission.
+    /// Limits for the named currencies; `nil` removes a limit and with it the permission.
     package var creditLimits: [CurrencyID: CreditLimit?]
     package var refundReporting: RefundReporting??
     package var customersPerAccount: Int64??
+    /// What support staff may grant of the named entitlements; `nil` removes a limit and with it
+    /// the permission.
+    package var supportLimits: [EntitlementID: CalendarDuration?]
+    package var merge: MergePolicy?
 
     package init(
         transfer: TransferPolicy.Rule? = nil, restore: TransferPolicy.Rule?? = nil,
         coolDown: CalendarDuration? = nil, orderLifetime: CalendarDuration? = nil,
         creditLimits: [CurrencyID: CreditLimit?] = [:], refundReporting: RefundReporting?? = nil,
-        customersPerAccount: Int64?? = nil
+        customersPerAccount: Int64?? = nil,
+        supportLimits: [EntitlementID: CalendarDuration?] = [:], merge: MergePolicy? = nil
     ) {
         self.transfer = transfer
         self.restore = restore
@@ -45,14 +50,17 @@ package struct SettingsChange: Hashable, Sendable {
         self.creditLimits = creditLimits
         self.refundReporting = refundReporting
         self.customersPerAccount = customersPerAccount
+        self.supportLimits = supportLimits
+        self.merge = merge
     }
 }
 
 extension ProjectState {
     package static let appLimit = 100
 
-    /// Adds the app to the project or changes it. Does nothing if nothing differs, unless the request is to
-    /// be remembered. A key adds what the operator allowed. What the operator adds is allowed thereby.
+    /// Adds or changes an app. Does nothing if nothing differs, unless the request must be
+    /// remembered. A key may add only what the operator allowed. An operator's addition allows the
+    /// app.
     package func set(
         _ key: AppKey, _ change: AppChange, of project: ProjectID, by setter: AppSetter,
         isRemembered: Bool = false
@@ -60,7 +68,7 @@ extension ProjectState {
         if !exists { throw .projectUnknown(project) }
         let known = app(key)
         if known == nil { try key.id.requireProperForm() }
-        if known == nil, setter == .key, !allowances.allows(key) { throw .appNotAllowed(key.id) }
+        if known == nil, setter == .key, !allowances.allows(key) { throw .appNotAllowed(key) }
         if known == nil, apps.count >= ProjectState.appLimit {
             throw .tooManyApps(limit: ProjectState.appLimit)
         }
@@ -74,7 +82,7 @@ extension ProjectState {
         return app == known && !isRemembered ? allowed : allowed + [.appSet(app)]
     }
 
-    /// Lets keys of the project add an app, or any app; does nothing if they already may.
+    /// Lets the project's keys add an app, or any app. Does nothing if they already may.
     package func allow(
         _ allowance: AppAllowance, in project: ProjectID
     ) throws(Refusal) -> [Event] {
@@ -90,7 +98,7 @@ extension ProjectState {
         return [.appAllowed(allowance)]
     }
 
-    /// Withdraws such a permission. Apps that the project already has stay.
+    /// Withdraws such a permission. Apps already in the project stay.
     package func disallow(
         _ allowance: AppAllowance, in project: ProjectID
     ) throws(Refusal) -> [Event] {
@@ -109,8 +117,9 @@ extension ProjectState {
         return [.appRemoved(AppRemoved(key: key))]
     }
 
-    /// Throws unless the catalog knows each currency that gets a limit, or it already has one.
-    package func requireCurrencies(of change: SettingsChange) throws(Refusal) {
+    /// Throws unless the catalog knows every name that gets a limit, or the name already has one.
+    package func requireNames(of change: SettingsChange) throws(Refusal) {
+        try requireEntitlements(of: change)
         for currency in change.limitedCurrencies where settings.creditLimits[currency] == nil {
             try require(.currency(currency))
         }
@@ -123,12 +132,19 @@ extension ProjectState {
         for currency in change.limitedCurrencies where settings.creditLimits[currency] == nil {
             try catalog.requireProperForm(of: currency)
         }
+        for entitlement in change.limitedEntitlements
+        where settings.supportLimits.durations[entitlement] == nil {
+            try catalog.requireProperForm(of: entitlement)
+        }
         let changed = change.applied(to: settings)
         if !changed.coolDown.isWaitable || !changed.orderLifetime.isWaitable {
             throw .waitTooLong(days: CalendarDuration.waitLimit)
         }
         if changed.creditLimits.count > CreditLimit.countLimit {
             throw .tooManyCreditLimits(limit: CreditLimit.countLimit)
+        }
+        if changed.supportLimits.durations.count > SupportLimits.countLimit {
+            throw .support(.tooManyLimits(limit: SupportLimits.countLimit))
         }
         return changed == settings ? [] : [.projectChanged(changed)]
     }
@@ -153,11 +169,14 @@ extension SettingsChange {
     fileprivate func applied(to settings: ProjectSettings) -> ProjectSettings {
         var limits = settings.creditLimits
         for (currency, limit) in creditLimits { limits[currency] = limit }
+        var support = settings.supportLimits
+        for (entitlement, limit) in supportLimits { support.durations[entitlement] = limit }
         return ProjectSettings(
             transfer: transfer ?? settings.transfer, restore: restore ?? settings.restore,
             coolDown: coolDown ?? settings.coolDown,
             orderLifetime: orderLifetime ?? settings.orderLifetime, creditLimits: limits,
             refundReporting: refundReporting ?? settings.refundReporting,
-            customersPerAccount: customersPerAccount ?? settings.customersPerAccount)
+            customersPerAccount: customersPerAccount ?? settings.customersPerAccount,
+            supportLimits: support, merge: merge ?? settings.merge)
     }
 }

@@ -1,4 +1,4 @@
-/// A request to record what pieces of proven evidence state, all of one project and environment.
+/// A request to record what proven evidence states, all for one project and environment.
 package struct Submission: Sendable {
     /// What one piece of evidence states, and its index in the submission.
     package struct Item: Sendable {
@@ -17,7 +17,7 @@ package struct Submission: Sendable {
     }
     /// Who sent the evidence.
     package enum Bearer: Hashable, Sendable {
-        /// The store itself, which knows no customers.
+        /// The store itself. It knows no customers.
         case store
         case customer(CustomerID)
         /// A customer who restores earlier purchases.
@@ -30,16 +30,16 @@ package struct Submission: Sendable {
             }
         }
     }
-    /// The largest number of events from one submission: others wait while they are written.
+    /// The maximum number of events from one submission. Others wait while they are written.
     package static let eventLimit = 20_000
 
     package let items: [Item]
     package let bearer: Bearer
-    /// An order of the customer that one of the transactions fulfils.
+    /// One of the customer's orders, fulfilled by one of the transactions.
     package let order: OrderID?
-    /// The customers concerned by news that is about an account, not about a purchase.
+    /// Customers concerned by news about an account rather than a purchase.
     package let concerned: [CustomerID]
-    /// Whether to leave out statements that only repeat what is known, however recently they were
+    /// Whether to skip statements that only repeat what is known, however recently they were
     /// signed.
     package let onlyNews: Bool
 
@@ -56,16 +56,17 @@ package struct Submission: Sendable {
 
     private var groups: some Sequence<PurchaseFacts> { items.lazy.flatMap(\.groups) }
 
-    /// The purchases in the evidence and those that they continue, each once.
+    /// The purchases in the evidence and the purchases that they continue, without duplicates.
     package var purchases: [HeldPurchase] {
         distinct(groups.flatMap { [$0.held] + $0.previous })
     }
 
-    /// The account tokens in the evidence, each once, in lower case.
+    /// Account tokens in the evidence, in lower case and without duplicates.
     package var tokens: [String] { distinct(groups.flatMap(\.tokens)) }
 
-    /// The streams that keep unclaimed purchases, and the customers whom news concerns. If a customer sends
-    /// the evidence, nothing is left unclaimed; the accounts' streams are then read for their customers.
+    /// Streams that keep unclaimed purchases, and customers concerned by news. If a customer sends
+    /// the evidence, nothing stays unclaimed; instead, accounts' streams are read for their
+    /// customers.
     package var keepers: [CustomerID] {
         guard bearer == .store else {
             return distinct(items.flatMap(\.apps.apps).compactMap(\.appTransaction))
@@ -75,7 +76,7 @@ package struct Submission: Sendable {
             + distinct(items.flatMap { customers(concernedBy: $0) })
     }
 
-    /// The customers whom the consents in a piece concern. News that concerns no customer yet is still
+    /// Customers concerned by the consents in an item. News that concerns no customer yet is still
     /// recorded.
     func customers(concernedBy item: Item) -> [CustomerID] {
         if bearer != .store || item.apps.consents.isEmpty { return [] }
@@ -83,7 +84,7 @@ package struct Submission: Sendable {
             ? item.apps.consents.map { .unclaimed($0.appTransaction) } : concerned
     }
 
-    /// The events for all customers whom the evidence concerns, and the result of each piece.
+    /// The events for all customers whom the evidence concerns, and the result for each item.
     package func decide(_ situation: Situation) throws(Refusal) -> Decision {
         var recording = try Recording(self, in: situation)
         for (place, item) in items.enumerated() {
@@ -97,7 +98,7 @@ package struct Submission: Sendable {
 }
 
 extension Submission {
-    /// The result of each piece of evidence, with the products that the catalog does not know.
+    /// The results, with the products that the catalog does not know.
     package func noting(_ outcomes: [ItemOutcome], by catalog: Catalog) -> [ItemOutcome] {
         let groups = items.flatMap { item -> [PurchaseFacts?] in
             item.groups.isEmpty ? [nil] : item.groups
@@ -118,15 +119,14 @@ struct PurchaseFacts: Sendable {
     let held: HeldPurchase
     fileprivate(set) var facts = Facts()
 
-    /// The newest of its transactions.
     var newest: TransactionFact? {
         facts.transactions.max { ($0.purchased, $0.transaction) < ($1.purchased, $1.transaction) }
     }
 
-    /// The purchases that this one continues: usually none.
+    /// Purchases that this one continues, usually none.
     var previous: [HeldPurchase] {
-        facts.transactions.compactMap(\.previous).filter { $0 != held.purchase }
-            .map { HeldPurchase(app: held.app, purchase: $0) }
+        facts.transactions.flatMap { [$0.previous].compactMap(\.self) + $0.otherNames }
+            .filter { $0 != held.purchase }.map { HeldPurchase(app: held.app, purchase: $0) }
     }
 
     /// The first product that the catalog does not know.
@@ -134,7 +134,7 @@ struct PurchaseFacts: Sendable {
         facts.transactions.lazy.compactMap { $0.unknownProduct(by: catalog) }.first
     }
 
-    /// Its tokens in lower case, that of the newest transaction first.
+    /// Its tokens in lower case, the newest transaction's first.
     var tokens: [String] {
         if facts.transactions.count == 1, facts.renewals.isEmpty {
             return facts.transactions.compactMap(\.accountToken).compactMap(AccountToken.init)

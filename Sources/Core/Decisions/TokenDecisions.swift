@@ -1,4 +1,4 @@
-/// A request that every purchase with a token belong to the customer.
+/// A request to make every purchase with a token the customer's.
 package struct RegisterToken: Hashable, Sendable {
     package let token: AccountToken
 
@@ -10,7 +10,7 @@ package struct RegisterToken: Hashable, Sendable {
 extension CustomerState {
     package static let tokenLimit = 100
 
-    /// Registers the token; does nothing if it is already the customer's.
+    /// Registers the token. Does nothing if the customer already has it.
     package func decide(_ wish: RegisterToken) throws(Refusal) -> [Event] {
         if isNamed(by: wish.token.text) { return [] }
         if tokens.count >= CustomerState.tokenLimit {

@@ -1,10 +1,10 @@
 extension Situation {
-    /// How many purchases one token can bring to a customer. More wait only if a client gives all
-    /// customers the same token, and then they are not all one customer's.
+    /// How many purchases one token can bring to a customer. More can wait only if a client gives
+    /// all customers the same token, and then they do not all belong to one customer.
     package static let claimLimit = 1000
 
-    /// What the customer gets with the token: these events, and every purchase that waits under it or
-    /// that another customer holds although the token makes it this customer's.
+    /// What the customer gets with the token: these events, every purchase waiting under it, and
+    /// purchases of other holders that the token makes this customer's.
     package func claiming(
         _ token: AccountToken, for customer: CustomerID, after events: [Event]
     ) throws(Refusal) -> Decision {
@@ -43,9 +43,9 @@ extension Situation {
         ofMoving id: PurchaseID, of keeper: CustomerState, _ holder: CustomerID,
         by token: AccountToken, to customer: CustomerID
     ) -> MoveCause? {
-        // A row that no event supports is not a waiting purchase.
+        // A row without a supporting event is not a waiting purchase.
         guard let purchase = keeper.purchase(id), holder != customer else { return nil }
-        if holder == .unclaimed(id) { return .claimed }
+        if holder.isReserved { return .claimed }
         if keeper.keepsAgainstTokens(purchase) { return nil }
         var owners = tokenOwners
         owners[token.text] = customer

@@ -1,18 +1,18 @@
-/// Work that a commit does on the tables without an event that asks for it.
+/// Work on the tables in a commit that no event asks for.
 package enum Upkeep: Hashable, Sendable {
-    /// Publishes what the clock and new catalogs changed for the customer, and writes the customer's own
-    /// row.
+    /// Publishes what the clock and new catalogs changed for the customer, and writes the
+    /// customer's own row.
     case publishing
-    /// Does the same, writes every row of the customer by the current catalog, and removes these waiting
-    /// credits.
+    /// Does the same, rewrites all of the customer's rows by the current catalog, and removes these
+    /// waiting credits.
     case projecting(settled: [WaitingCredit])
     /// Rewrites every row of a customer or a project.
     case mending
-    /// Notes that the rows of all of the project's customers follow that version of its catalog.
+    /// Notes that the rows of all of the project's customers follow this version of its catalog.
     case concluding(catalogVersion: Int64)
 }
 
-/// A customer for whom something may be due for publishing, and since when.
+/// A customer with something that may be due for publishing, and since when.
 package typealias DueCustomer = (stream: Stream, at: Instant)
 
 /// A project whose customers' rows follow an older catalog.
@@ -22,15 +22,15 @@ package typealias OutdatedProject = (project: ProjectID, catalogVersion: Int64)
 package struct UpkeepPace: Sendable {
     /// How many commands are sent at once.
     package let page: Int
-    /// How long to wait for a shard that another session has locked, in milliseconds.
+    /// How many milliseconds to wait for a shard locked by another session.
     package let patience: Int64
-    /// If another instance takes this lease over, nothing more is written.
+    /// If another instance takes over this lease, nothing more is written.
     package let lease: Lease?
 
-    /// For a service: leaves the processors to reads in between, and no shard waits for another.
+    /// For a service: leaves processors to reads in between, and no shard waits for another.
     package static let service = UpkeepPace(page: 50, patience: 300, lease: nil)
 
-    /// For a run that should finish, and that visits each shard once.
+    /// For a run that should finish and visits each shard once.
     package static func run(_ lease: Lease?) -> UpkeepPace {
         UpkeepPace(page: 500, patience: 3000, lease: lease)
     }
@@ -43,23 +43,26 @@ extension Command {
     /// Rewrites the rows of a customer or a project.
     package static func mending(_ stream: Stream) -> Command { keeping(stream, .mending) }
 
-    /// Completes the projection of a project's customers to a version of its catalog.
+    /// Notes that a project's customers are projected to a version of its catalog.
     package static func concluding(_ outdated: OutdatedProject) -> Command {
         keeping(
             .ofProject(outdated.project), .concluding(catalogVersion: outdated.catalogVersion))
     }
 
-    /// Its events, if any, have causes of their own, so it may be repeated freely.
+    /// A command for upkeep. Its events, if any, have causes of their own, so it may be repeated
+    /// freely.
     private static func keeping(_ stream: Stream, _ upkeep: Upkeep) -> Command {
-        Command(stream: stream, actor: .clock, cause: Cause(text: "upkeep", digest: [])) { _ in
-            Decision([], for: stream.customer, upkeep)
-        }
+        Command(
+            stream: stream, actor: .clock, cause: .upkeep, concernsMerged: true
+        ) { _ in Decision([], for: stream.customer, upkeep) }
     }
 
-    /// Brings a customer to the current catalog, and credits transactions that waited for products it now
-    /// knows. If another instance does the same, nothing counts twice.
+    /// Projects a customer by the current catalog, and credits transactions that waited for
+    /// products it now knows. If another instance does the same, nothing counts twice.
     package static func projecting(_ stream: Stream, because cause: Cause) -> Command {
-        var command = Command(stream: stream, actor: .catalog, cause: cause) { situation in
+        var command = Command(
+            stream: stream, actor: .catalog, cause: cause, concernsMerged: true
+        ) { situation in
             let catalog = situation.project.catalog
             let known = situation.waitingCredits.filter { catalog.product($0.key) != nil }
             let events = situation.customer(stream.customer).settling(known, by: catalog)
@@ -73,13 +76,13 @@ extension Command {
     package static func closingStaleOrders(
         of stream: Stream, because cause: Cause
     ) -> Command {
-        .customer(stream, actor: .clock, cause: cause) { state, _, now in
+        .customer(stream, actor: .clock, cause: cause, concernsMerged: true) { state, _, now in
             state.closingStaleOrders(now: now)
         }
     }
 
-    /// Gives the customer the purchases that wait under a token that is already the customer's. A row alone
-    /// gives nothing: the token's owner was proven before this is decided.
+    /// Gives the customer the purchases waiting under a token that is already the customer's. A row
+    /// alone gives nothing: the token's owner is proven before this is decided.
     package static func claimingWaiting(
         _ token: AccountToken, for stream: Stream, because cause: Cause
     ) -> Command {
@@ -88,8 +91,8 @@ extension Command {
 }
 
 extension Actor {
-    /// The actor of changes that the clock causes.
+    /// The actor of changes caused by the clock.
     package static let clock = Actor(prefix: "deed:", random: "clock")
-    /// The actor of changes that a new catalog causes.
+    /// The actor of changes caused by a new catalog.
     package static let catalog = Actor(prefix: "deed:", random: "catalog")
 }

@@ -1,5 +1,5 @@
-/// A transaction that was recorded before the catalog knew its product, and that may add to a
-/// balance once it does.
+/// A transaction recorded before the catalog knew its product. It may add to a balance once the
+/// catalog does.
 package struct WaitingCredit: Hashable, Sendable {
     package let purchase: PurchaseID
     package let transaction: TransactionID
@@ -11,7 +11,7 @@ package struct WaitingCredit: Hashable, Sendable {
         self.product = product
     }
 
-    /// `nil` unless the catalog does not know the product, and that may be a consumable.
+    /// `nil` if the catalog knows the product, or if it cannot be a consumable.
     package init?(_ fact: TransactionFact, by catalog: Catalog) {
         guard fact.kind ?? .consumable == .consumable, fact.expires == nil,
             let product = fact.unknownProduct(by: catalog)
@@ -23,8 +23,8 @@ package struct WaitingCredit: Hashable, Sendable {
 }
 
 extension CustomerState {
-    /// Whether a catalog with the product would give the purchase anything: a credit that is still
-    /// missing, or what any other kind of product unlocks.
+    /// Whether a catalog with the product would give the purchase anything: a missing credit, or
+    /// whatever another kind of product unlocks.
     package func awaits(_ key: ProductKey, with purchase: Purchase, by catalog: Catalog) -> Bool {
         guard case .consumable? = catalog.product(key)?.terms else { return true }
         return purchase.evidence.lazy.map(\.effective).contains { fact in
@@ -32,14 +32,21 @@ extension CustomerState {
         }
     }
 
-    /// Brings the balances to what those transactions are worth, by a catalog that knows their
-    /// products. Earlier credits stay unchanged.
+    /// Brings balances to what these transactions are worth by a catalog that knows their products.
+    /// Earlier credits stay unchanged.
     package func settling(_ waiting: [WaitingCredit], by catalog: Catalog) -> [Event] {
         var history = History(of: self)
         for credit in waiting {
-            let known = history.state.purchase(credit.purchase)?.evidence(of: credit.transaction)
-            guard let fact = known?.effective else { continue }
-            for event in history.state.settlement(of: fact, by: catalog) { history.append(event) }
+            guard let purchase = history.state.purchase(credit.purchase) else { continue }
+            // Several products may have been bought at once.
+            let known = purchase.evidence.map(\.effective).filter {
+                purchase.isRead || $0.transaction == credit.transaction
+            }
+            for fact in known {
+                for event in history.state.settlement(of: fact, by: catalog) {
+                    history.append(event)
+                }
+            }
         }
         return history.events
     }

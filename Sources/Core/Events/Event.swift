@@ -4,21 +4,22 @@ package enum Event: Hashable, Sendable {
     case projectCreated(ProjectCreated)
     case keyCreated(KeyCreated)
     case keyRevoked(KeyRevoked)
+    case keyRotated(KeyRotated)
     case catalogChanged(CatalogChanged)
-    /// The app as it is from now on.
+    /// The app with its new settings.
     case appSet(App)
     case appRemoved(AppRemoved)
-    /// What keys of the project may add from now on, by the operator's word.
+    /// How much the project's keys may credit; the operator decides.
     case appAllowed(AppAllowance)
     case appDisallowed(AppAllowance)
-    /// The settings as they are from now on.
+    /// The new settings.
     case projectChanged(ProjectSettings)
     /// From now on boundaries of the project's customers are published.
     case reconciliationStarted(ReconciliationStarted)
     case reconciliationFinished(ReconciliationFinished)
     /// Events that instances have seen beyond the present end of the log are given up.
     case logAccepted(LogAccepted)
-    /// The endpoint as it is from now on.
+    /// The endpoint with its new settings.
     case webhookSet(Webhook)
     case webhookRemoved(WebhookRemoved)
 
@@ -41,7 +42,7 @@ package enum Event: Hashable, Sendable {
     case refundRequested(RefundFact)
     case refundDeclined(RefundFact)
     case consentRescinded(ConsentFact)
-    /// A customer counts as one of an account of the store from now on; in the account's own stream.
+    /// A customer belongs to a store account; in the account's own stream.
     case accountJoined(AccountJoined)
     // What Deed tells the store about a requested refund.
     case refundReportPrepared(RefundReportPrepared)
@@ -74,6 +75,11 @@ package enum Event: Hashable, Sendable {
     case accessEnded(AccessNotice)
     case accessEndingSoon(AccessNotice)
 
+    // One person's two ids, and a merge that was taken back.
+    case customerMerged(CustomerMerged)
+    case customerJoined(CustomerJoined)
+    case customerParted(CustomerParted)
+    case customerUnmerged(CustomerUnmerged)
     case customerErased(CustomerErased)
     /// Any of these of which only the type is kept, because the customer was erased later.
     case erased(EventType)

@@ -3,6 +3,7 @@ package enum EventType: String, Hashable, Sendable, CaseIterable {
     case projectCreated = "project.created"
     case keyCreated = "key.created"
     case keyRevoked = "key.revoked"
+    case keyRotated = "key.rotated"
     case catalogChanged = "catalog.changed"
     case appSet = "app.set"
     case appRemoved = "app.removed"
@@ -50,6 +51,10 @@ package enum EventType: String, Hashable, Sendable, CaseIterable {
     case accessStarted = "access.started"
     case accessEnded = "access.ended"
     case accessEndingSoon = "access.ending_soon"
+    case customerMerged = "customer.merged"
+    case customerJoined = "customer.joined"
+    case customerParted = "customer.parted"
+    case customerUnmerged = "customer.unmerged"
     case customerErased = "customer.erased"
 }
 
@@ -62,7 +67,7 @@ extension EventType {
         case project(changesAnswers: Bool)
         /// The stream of an account of the store, which several customers may share.
         case account
-        /// A customer's stream. Evidence states facts; the rest is decided by Deed, or by those who call it.
+        /// A customer's stream. Evidence states facts; Deed and its callers decide the rest.
         case customer(isFact: Bool)
     }
 
@@ -70,7 +75,8 @@ extension EventType {
         switch self {
         case .projectCreated, .catalogChanged, .appSet, .appRemoved, .projectChanged:
             .project(changesAnswers: true)
-        case .keyCreated, .keyRevoked, .appAllowed, .appDisallowed, .reconciliationStarted,
+        case .keyCreated, .keyRevoked, .keyRotated, .appAllowed, .appDisallowed,
+            .reconciliationStarted,
             .reconciliationFinished, .logAccepted, .webhookSet, .webhookRemoved:
             .project(changesAnswers: false)
         case .accountJoined: .account
@@ -83,8 +89,42 @@ extension EventType {
             .purchaseDetached, .purchaseBlocked, .purchaseUnblocked, .grantGiven, .grantChanged,
             .grantRevoked, .balanceCredited, .balanceDebited, .balanceSpent, .balanceAdjusted,
             .orderOpened, .orderFulfilled, .orderClosed, .tokenRegistered, .accessStarted,
-            .accessEnded, .accessEndingSoon, .customerErased:
+            .accessEnded, .accessEndingSoon, .customerMerged, .customerJoined, .customerParted,
+            .customerUnmerged, .customerErased:
             .customer(isFact: false)
+        }
+    }
+
+    /// What an explanation of access says of it.
+    package enum Telling: Hashable, Sendable {
+        /// It is listed, and a sentence says who decided it and why.
+        case inWords
+        /// It is listed. The rule that follows from it has the words.
+        case listed
+        /// It is left out, since no access follows from it.
+        case leftOut
+    }
+
+    package var telling: Telling {
+        switch self {
+        case .grantGiven, .grantChanged, .grantRevoked, .purchaseBlocked, .purchaseUnblocked,
+            .purchaseAttached:
+            .inWords
+        case .purchaseMade, .subscriptionRenewed, .subscriptionUpgraded, .subscriptionExtended,
+            .purchaseRefunded, .purchaseRevoked, .refundReversed, .purchaseRestated,
+            .renewalChanged, .renewalRestated, .appInstalled:
+            .listed
+        case .refundRequested, .refundDeclined, .refundReportPrepared, .refundReported,
+            .refundUnreported, .consentRescinded, .accountJoined, .balanceCredited,
+            .balanceDebited, .balanceSpent, .balanceAdjusted, .orderOpened, .orderFulfilled,
+            .orderClosed, .tokenRegistered, .accessStarted, .accessEnded, .accessEndingSoon,
+            .customerMerged, .customerJoined, .customerParted, .customerUnmerged, .customerErased,
+            // A purchase that moved away gives no access here.
+            .purchaseDetached,
+            .projectCreated, .keyCreated, .keyRevoked, .keyRotated, .catalogChanged, .appSet,
+            .appRemoved, .appAllowed, .appDisallowed, .projectChanged, .reconciliationStarted,
+            .reconciliationFinished, .logAccepted, .webhookSet, .webhookRemoved:
+            .leftOut
         }
     }
 
@@ -111,6 +151,7 @@ extension Event {
         case .projectCreated: .projectCreated
         case .keyCreated: .keyCreated
         case .keyRevoked: .keyRevoked
+        case .keyRotated: .keyRotated
         case .catalogChanged: .catalogChanged
         case .appSet: .appSet
         case .appRemoved: .appRemoved
@@ -158,6 +199,10 @@ extension Event {
         case .accessStarted: .accessStarted
         case .accessEnded: .accessEnded
         case .accessEndingSoon: .accessEndingSoon
+        case .customerMerged: .customerMerged
+        case .customerJoined: .customerJoined
+        case .customerParted: .customerParted
+        case .customerUnmerged: .customerUnmerged
         case .customerErased: .customerErased
         case .erased(let type): type
         }
@@ -189,6 +234,7 @@ extension Event {
             .project
         case .keyCreated(let created): .key(digest: created.digest)
         case .keyRevoked(let revoked): .key(digest: revoked.digest)
+        case .keyRotated(let rotated): .key(digest: rotated.digest)
         case .appSet(let app): .app(app.key)
         case .appRemoved(let removed): .app(removed.key)
         case .purchaseMade(let fact), .subscriptionRenewed(let fact),
@@ -221,40 +267,9 @@ extension Event {
         case .tokenRegistered(let registered): .token(registered.token)
         case .accessStarted(let notice), .accessEnded(let notice), .accessEndingSoon(let notice):
             .entitlement(notice.entitlement)
-        case .customerErased, .erased: .customer
-        }
-    }
-}
-
-extension Event {
-    /// When it happened by the clock of the store, for what a store reported.
-    package var statedAt: Instant? {
-        switch self {
-        case .purchaseMade(let fact), .subscriptionRenewed(let fact): fact.purchased
-        case .purchaseRefunded(let fact), .purchaseRevoked(let fact):
-            fact.revocation?.at ?? fact.signedAt
-        case .subscriptionUpgraded(let fact), .subscriptionExtended(let fact),
-            .refundReversed(let fact), .purchaseRestated(let fact):
-            fact.signedAt
-        case .renewalChanged(let fact), .renewalRestated(let fact): fact.signedAt
-        case .appInstalled(let fact): fact.originallyPurchased ?? fact.signedAt
-        case .accessStarted(let notice), .accessEnded(let notice), .accessEndingSoon(let notice):
-            notice.at
-        case .refundRequested(let fact), .refundDeclined(let fact): fact.signedAt
-        case .consentRescinded(let fact): fact.signedAt
-        default: nil
-        }
-    }
-
-    /// The store's transaction that the event states something about.
-    package var transactionFact: TransactionFact? {
-        switch self {
-        case .purchaseMade(let fact), .subscriptionRenewed(let fact),
-            .subscriptionUpgraded(let fact), .subscriptionExtended(let fact),
-            .purchaseRefunded(let fact), .purchaseRevoked(let fact), .refundReversed(let fact),
-            .purchaseRestated(let fact):
-            fact
-        default: nil
+        case .customerMerged, .customerJoined, .customerParted, .customerUnmerged, .customerErased,
+            .erased:
+            .customer
         }
     }
 }

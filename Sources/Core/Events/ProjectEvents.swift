@@ -14,12 +14,20 @@ package struct KeyCreated: Hashable, Sendable {
     package let name: String
     /// SHA-256 of the key, in hexadecimal.
     package let digest: String
+    package let limits: KeyLimits
+    /// The key in whose place it came.
+    package let replaced: KeyID?
 
-    package init(key: KeyID, role: Role, name: String, digest: String) {
+    package init(
+        key: KeyID, role: Role, name: String, digest: String, limits: KeyLimits = KeyLimits(),
+        replacing replaced: KeyID? = nil
+    ) {
         self.key = key
         self.role = role
         self.name = name
         self.digest = digest
+        self.limits = limits
+        self.replaced = replaced
     }
 }
 
@@ -36,17 +44,20 @@ package struct KeyRevoked: Hashable, Sendable {
     }
 }
 
-/// What a key may do; each role may do all that the ones before it may.
+/// What a key may do: a set of permissions. A reader's are in every other one, and an admin has all.
 package enum Role: String, Hashable, Sendable, CaseIterable {
     case reader
+    /// Support staff: within the project's limits, with a ticket for each act, and without prices.
+    case support
     case backend
     case admin
 
     package var permissions: Set<Permission> {
         switch self {
         case .reader: [.read]
-        case .backend: [.read, .submit]
-        case .admin: [.read, .submit, .administer]
+        case .support: [.read, .help, .merge]
+        case .backend: [.read, .submit, .merge]
+        case .admin: [.read, .help, .submit, .merge, .administer]
         }
     }
 }
@@ -54,8 +65,12 @@ package enum Role: String, Hashable, Sendable, CaseIterable {
 /// What a key may do.
 package enum Permission: Hashable, Sendable {
     case read
+    /// Give customers what they lack, as support staff do.
+    case help
     /// Hand in what customers bought and spent.
     case submit
+    /// Say that two customers are one person; back ends only as far as the project lets them.
+    case merge
     /// Decide about customers, and about the project.
     case administer
 }

@@ -13,11 +13,15 @@ package struct PurchaseAttached: Hashable, Sendable {
     package let earlierTokens: [CarriedToken]
     /// What support blocked of it, in order of time.
     package let blocks: [Block]
+    /// How it had come to the customer with whom it came, where both are one person.
+    package let arrived: Arrival?
 
     package init(
         purchase: PurchaseID, from: CustomerID, cause: MoveCause, at: Instant, facts: Facts,
-        reports: [RefundReport] = [], earlierTokens: [CarriedToken] = [], blocks: [Block] = []
+        reports: [RefundReport] = [], earlierTokens: [CarriedToken] = [], blocks: [Block] = [],
+        arrived: Arrival? = nil
     ) {
+        self.arrived = arrived
         self.purchase = purchase
         self.from = from
         self.cause = cause
@@ -72,20 +76,27 @@ package enum MoveCause: Hashable, Sendable {
     case admin(Reason, ticket: Ticket?)
     /// An admin took an earlier move back.
     case undone(Reason, ticket: Ticket?)
+    /// Its holder became a part of the new one.
+    case merged
+    /// That was taken back.
+    case unmerged
 
     /// Whether a person decided it, even against the evidence.
     package var isOfAdmin: Bool {
         switch self {
         case .admin, .undone: true
-        case .claimed, .transferred, .named: false
+        case .claimed, .transferred, .named, .merged, .unmerged: false
         }
     }
+
+    /// Whether the purchase stays with the same person, and stands there as it stood before.
+    var isOfMerge: Bool { self == .merged || self == .unmerged }
 
     /// Whether the cool-down against moves there and back begins with it.
     var coolsDown: Bool {
         switch self {
         case .transferred, .admin, .undone: true
-        case .claimed, .named: false
+        case .claimed, .named, .merged, .unmerged: false
         }
     }
 }

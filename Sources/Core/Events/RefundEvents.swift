@@ -1,5 +1,4 @@
-/// What the store is to be told of a refund that was asked for: from now on exactly this, however
-/// often it has to be sent.
+/// The report to the store about a requested refund. However often it has to be sent, it stays the same.
 package struct RefundReportPrepared: Hashable, Sendable {
     package let request: NewsID
     package let purchase: PurchaseID

@@ -88,6 +88,11 @@ package struct TransactionFact: Hashable, Sendable {
     package var commitment: Commitment?
     /// The items sold, if the product only stands for them.
     package var items: [SoldItem]
+    /// How many of the quantity were refunded, if the store counts them.
+    package var refundedQuantity: Int64?
+    /// The whole answer of a store that states its purchases as they are now. The other members are then
+    /// those of its first item.
+    var answer: Shared<Reading>?
     package var signedAt: Instant
     package var rank: Rank
 
@@ -113,6 +118,12 @@ package struct TransactionFact: Hashable, Sendable {
 
     package var purchase: PurchaseID { PurchaseID(store: store, original: original) }
 
+    /// The answer that it is about, if the store states its purchases as they are now.
+    package var reading: Reading? {
+        get { answer?.value }
+        set { answer = newValue.map(Shared.init) }
+    }
+
     /// The purchase that this one continues.
     package var previous: PurchaseID? {
         previousOriginal.map { PurchaseID(store: store, original: $0) }
@@ -129,6 +140,8 @@ package struct RenewalFact: Hashable, Sendable {
     package var willRenew: Bool
     package var nextProduct: ProductID?
     package var isInBillingRetry: Bool
+    /// Whether the customer paused the subscription; `renewsAt` then says until when.
+    package var isPaused = false
     package var graceUntil: Instant?
     package var expirationIntent: ExpirationIntent?
     package var priceConsent: PriceConsent?

@@ -1,4 +1,4 @@
-/// What an event changed of the answer about one entitlement.
+/// How an event changed the answer about one entitlement.
 package struct AnswerChange: Hashable, Sendable {
     package enum Kind: String, Hashable, Sendable, CaseIterable {
         case started
@@ -7,9 +7,9 @@ package struct AnswerChange: Hashable, Sendable {
     }
     package let entitlement: EntitlementID
     package let kind: Kind
-    /// `nil` where nothing was ever held.
+    /// `nil` if it was never held before.
     package let before: Entitlement?
-    /// `nil` where nothing is held any more, nor ever was as far as is known.
+    /// `nil` if it is not held and, as far as is known, never was.
     package let after: Entitlement?
 
     fileprivate init?(_ id: EntitlementID, _ before: Entitlement?, _ after: Entitlement?) {
@@ -30,14 +30,14 @@ package struct AnswerChange: Hashable, Sendable {
         (before, after) = (nil, nil)
     }
 
-    /// What an erasure changed, in order of the entitlement: what was held is not told any more.
+    /// What an erasure changed, in order of entitlement. What was held is no longer shown.
     static func all(by erased: CustomerErased) -> [AnswerChange] {
         (erased.ended.map { AnswerChange($0, .ended) }
             + erased.dropped.map { AnswerChange($0, .changed) })
             .sorted { $0.entitlement < $1.entitlement }
     }
 
-    /// Where two answers about a customer differ, in order of the entitlement.
+    /// How two answers about a customer differ, in order of entitlement.
     package static func all(from before: [Entitlement], to after: [Entitlement]) -> [AnswerChange] {
         if before == after { return [] }
         var changes: [AnswerChange] = []
@@ -51,13 +51,14 @@ package struct AnswerChange: Hashable, Sendable {
     }
 }
 
-/// Which of a project's catalogs the answers at an event follow.
+/// The catalog behind the answers at an event.
 package enum WantedCatalog: Hashable, Sendable {
     case version(Int64)
-    /// The last one that counted before the instant, and none after that version.
+    /// The last one that applied before the instant, up to this version.
     case last(before: Instant, through: Int64)
 
-    /// The catalog of the event's own moment: a boundary's is the one of its time, whenever it was published.
+    /// The catalog in force at the event. For a boundary, that is the catalog of its own time,
+    /// whenever it was published.
     package init(_ recorded: RecordedEvent) {
         self = .version(recorded.catalogVersion)
         guard let notice = recorded.event.notice else { return }
@@ -72,8 +73,7 @@ package enum WantedCatalog: Hashable, Sendable {
 }
 
 extension [CatalogEdition] {
-    /// The edition that is wanted, among some that follow each other without a gap; `nil` where it may be
-    /// another one.
+    /// The wanted edition among consecutive ones; `nil` if it may be missing.
     package subscript(wanted: WantedCatalog) -> CatalogEdition? {
         switch wanted {
         case .version(let version): return last { $0.version == version }
@@ -87,12 +87,12 @@ extension [CatalogEdition] {
 }
 
 extension ProjectState {
-    /// The catalog that is wanted; `nil` where it is remembered no more.
+    /// The wanted catalog; `nil` if it is no longer remembered.
     package func catalog(_ wanted: WantedCatalog) -> Catalog? { editions[wanted]?.catalog }
 }
 
 extension Event {
-    /// The boundary or the change of a catalog that it publishes.
+    /// The boundary or catalog change that the event publishes.
     package var notice: AccessNotice? {
         switch self {
         case .accessStarted(let notice), .accessEnded(let notice), .accessEndingSoon(let notice):
@@ -103,7 +103,7 @@ extension Event {
 }
 
 extension WantedCatalog {
-    /// The newest version that it may be.
+    /// The newest possible version.
     package var newest: Int64 {
         switch self {
         case .version(let version): version

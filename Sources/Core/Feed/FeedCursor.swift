@@ -1,20 +1,23 @@
-/// A place in all shards of the log, as a reader of a project's feed carries it from page to page.
+/// A place in all shards of the log, which a reader of a project's feed carries from page to page.
 ///
-/// Written as digits of five bits each: a long number of its own for each shard fits in far less than the limit.
+/// It is written as digits of five bits each. Even with a long number for each shard, it stays far
+/// below the limit.
 package struct FeedCursor: Hashable, Sendable {
     package static let lengthLimit = 1024
     private static let form: UInt64 = 1
 
-    /// The last position before it, by the shard's number.
+    /// The last position before it in each shard, by shard number.
     package let place: [Int64]
-    /// What tells the events at these places from others that could stand there, after a failover.
+    /// Distinguishes the events at these places from any others that might stand there after a
+    /// failover.
     package let marks: PlaceMarks
-    /// The shard that the next page begins with, so that short pages come to each.
+    /// The shard to begin the next page with. Short pages then reach every shard.
     package let turn: Int
     package let givenAt: Instant
-    /// When the project was created: one of the same name in another database was created at another time.
+    /// When the project was created. It tells apart projects with the same name in different
+    /// databases.
     package let origin: Instant
-    /// The losses that were accepted when it was given.
+    /// Losses that were accepted when the cursor was given.
     package let losses: AcceptedLosses
 
     package init(
@@ -30,7 +33,7 @@ package struct FeedCursor: Hashable, Sendable {
         self.losses = losses
     }
 
-    /// Reads one that the project's feed gave.
+    /// Reads a cursor from the project's feed.
     package init(_ text: String, of project: ProjectID) throws(InvalidCursor) {
         guard text.utf8.count <= FeedCursor.lengthLimit, var digits = CursorDigits(reading: text),
             digits.next() == FeedCursor.form
@@ -68,9 +71,9 @@ package struct FeedCursor: Hashable, Sendable {
     }
 }
 
-/// What tells the events at a place in all shards from any others that could stand there.
+/// Distinguishes the events at a place in all shards from any others that might stand there.
 package struct PlaceMarks: Hashable, Sendable {
-    /// The mark of each shard; `nil` where only the hash is known.
+    /// Each shard's mark; `nil` if only the hash is known.
     private let each: [UInt64]?
     package let hash: UInt64
 
@@ -88,7 +91,7 @@ package struct PlaceMarks: Hashable, Sendable {
         (each, self.hash) = (marks, hash.value >> 24)
     }
 
-    /// The marks of a place that takes some shards from another one.
+    /// The marks of a place that takes some shards from another place.
     package func taking(
         _ other: PlaceMarks, where isTaken: (_ shard: Int) -> Bool
     ) -> PlaceMarks {
@@ -106,7 +109,7 @@ package enum InvalidCursor: Error, Hashable, Sendable {
     case ofAnotherProject
 }
 
-/// Which losses of a log were accepted: how many, and a mark that tells them from others.
+/// Which losses of a log were accepted: a count, and a mark to tell them from others.
 package struct AcceptedLosses: Hashable, Sendable {
     fileprivate let count: UInt64
     fileprivate let mark: UInt64
@@ -127,7 +130,7 @@ package struct AcceptedLosses: Hashable, Sendable {
 }
 
 extension ProjectID {
-    /// Tells its cursors from those of others: by mistake one is sent, and not by chance.
+    /// Tells this project's cursors from others. It only has to catch mistakes.
     fileprivate var mark: UInt64 {
         var hash = FNV1a64()
         hash.add(text.utf8.span)
@@ -135,13 +138,14 @@ extension ProjectID {
     }
 }
 
-/// Numbers as letters, digits, `-` and `_`, the lowest five bits first; a sixth bit says that more follow.
+/// Numbers as letters, digits, `-` and `_`, the lowest five bits first. A sixth bit means that more
+/// digits follow.
 private struct CursorDigits {
     private static let alphabet = Array(
         "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_".utf8)
     private static let values: [UInt8: UInt64] = Dictionary(
         uniqueKeysWithValues: alphabet.enumerated().map { ($1, UInt64($0)) })
-    /// Letters of the seal at the end.
+    /// Number of letters in the seal at the end.
     private static let sealLength = 5
 
     private var bytes: [UInt8] = []
@@ -149,7 +153,7 @@ private struct CursorDigits {
 
     init() {}
 
-    /// What was sealed; `nil` where that is damaged.
+    /// Reads a sealed text; `nil` if it is damaged.
     init?(reading text: String) {
         let bytes = Array(text.utf8)
         guard bytes.count > CursorDigits.sealLength,
@@ -170,12 +174,12 @@ private struct CursorDigits {
         } while rest > 0
     }
 
-    /// The next number; `nil` where none is left, or where it is too long.
+    /// The next number; `nil` if none is left or it is too long.
     mutating func next() -> UInt64? {
         var (number, shift) = (UInt64(0), UInt64(0))
         while reached < bytes.count, let digit = CursorDigits.values[bytes[reached]] {
             reached += 1
-            // The thirteenth digit has room for the last four bits.
+            // The thirteenth digit holds the last four bits.
             if shift > 60 || shift == 60 && digit & 31 > 15 { return nil }
             number |= (digit & 31) << shift
             if digit < 32 { return number }

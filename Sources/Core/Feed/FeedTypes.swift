@@ -1,4 +1,4 @@
-/// Which events a reader of the feed wants, by their types and by what they changed.
+/// Which events a reader of the feed wants, by type and by what they changed.
 package struct FeedTypes: Hashable, Sendable {
     private var names: Set<String> = []
     private var changes: Set<AnswerChange.Kind> = []
@@ -10,7 +10,7 @@ package struct FeedTypes: Hashable, Sendable {
         }
     }
 
-    /// Reads the names one by one.
+    /// Reads a list of names.
     package init(_ list: [String]) throws(UnknownFeedType) {
         for name in list { try add(name) }
     }
@@ -36,10 +36,10 @@ package struct FeedTypes: Hashable, Sendable {
     /// Whether an event of the type may be wanted.
     package func mayInclude(_ type: String) -> Bool { !changes.isEmpty || names.contains(type) }
 
-    /// Whether what an event changed has to be known first.
+    /// Whether an event's changes must be known to decide.
     package var dependOnAccess: Bool { !changes.isEmpty }
 
-    /// Whether events of the type are wanted, whatever they changed.
+    /// Whether events of this type are wanted regardless of their changes.
     package func names(_ type: String) -> Bool { names.contains(type) }
 
     package func include(_ kind: AnswerChange.Kind) -> Bool { changes.contains(kind) }
@@ -62,7 +62,7 @@ extension FeedTypes {
     package static let all =
         customerTypes + AnswerChange.Kind.allCases.map { "entitlement.\($0.rawValue)" }
 
-    /// Every family of them.
+    /// Every family of types.
     package static let families: [String] = {
         var families: [String] = []
         for name in all {
@@ -72,6 +72,6 @@ extension FeedTypes {
         return families
     }()
 
-    /// The types of events that customers' streams hold.
+    /// Types of events in customers' streams.
     package static let customerTypes = EventType.allCases.filter(\.isOfCustomer).map(\.name)
 }

@@ -12,12 +12,23 @@ extension Judgement: Hashable where Belief: Hashable, Wait: Hashable {}
 
 extension Judgement {
     package var belief: Belief? { if case .believed(let belief) = self { belief } else { nil } }
+
+    /// The same about something that follows from what is believed.
+    package func map<Other>(_ change: (Belief) -> Other) -> Judgement<Other, Wait> {
+        switch self {
+        case .believed(let belief): .believed(change(belief))
+        case .refused(let refused): .refused(refused)
+        case .undecided(let wait): .undecided(wait)
+        }
+    }
 }
 
 /// Why evidence must be judged again, and the earliest instant for it, if one is named.
 package struct Postponement: Hashable, Sendable {
     package let reason: IntakeReason
     package let until: Instant?
+    /// Whether it is the customer who is waited for: then nothing is wrong, however long it takes.
+    package var isUsual = false
 }
 
 extension Judgement<ProvenEvidence, Postponement> {
@@ -34,5 +45,10 @@ extension Judgement<ProvenEvidence, Postponement> {
 extension Judgement where Wait == Postponement {
     package static func tryAgain(_ reason: IntakeReason, after: Instant? = nil) -> Judgement {
         .undecided(Postponement(reason: reason, until: after))
+    }
+
+    /// The same where nothing is wrong.
+    package static func waits(_ reason: IntakeReason) -> Judgement {
+        .undecided(Postponement(reason: reason, until: nil, isUsual: true))
     }
 }

@@ -133,6 +133,7 @@ package enum ReconciliationKind {}
 package enum AcceptanceKind {}
 package enum WebhookKind {}
 package enum ReplayKind {}
+package enum PersonKind {}
 
 package typealias ProjectID = Identifier<ProjectKind>
 /// The opaque name that a back end gave a person.
@@ -156,6 +157,8 @@ package typealias ReconciliationID = Identifier<ReconciliationKind>
 package typealias AcceptanceID = Identifier<AcceptanceKind>
 package typealias WebhookID = Identifier<WebhookKind>
 package typealias ReplayID = Identifier<ReplayKind>
+/// Someone who uses the console. The name belongs to the person's row, which can be removed.
+package typealias PersonID = Identifier<PersonKind>
 package enum ReasonKind {}
 package enum TicketKind {}
 package enum ActorKind {}
@@ -163,13 +166,26 @@ package enum ActorKind {}
 package typealias Reason = Identifier<ReasonKind>
 /// The support case of an admin's action.
 package typealias Ticket = Identifier<TicketKind>
-/// Who caused an event: `key:<id>`, `cli:<login name>`, or a part of Deed itself.
+/// Who caused an event: `key:<id>`, `person:<id>`, `cli:<login name>`, or a part of Deed itself.
 package typealias Actor = Identifier<ActorKind>
 
 extension Reason {
     /// Whether it shows nothing readable.
     package var isBlank: Bool {
         text.unicodeScalars.allSatisfy { $0.properties.isWhitespace }
+    }
+}
+
+extension TransactionID {
+    /// A name of hexadecimal digits.
+    package init(digits: String) {
+        precondition(!digits.isEmpty && digits.utf8.count <= 64, "a name has digits")
+        self.init(known: digits)
+    }
+
+    /// A name that is made from two. Evidence has only short ones; of a damaged row's, the end is kept.
+    init(joining name: String, _ ending: String) {
+        self.init(known: String((name + ending).suffix(Self.lengthLimit)))
     }
 }
 

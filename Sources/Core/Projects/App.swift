@@ -2,11 +2,11 @@
 package struct App: Hashable, Sendable {
     /// How many customers may be listed for the sandbox.
     package static let listedCustomerLimit = 1000
-    /// JSON readers represent integers up to this limit exactly.
+    /// Integers up to this limit are exact in every JSON reader.
     package static let appleIDs: ClosedRange<Int64> = 1...(1 << 53) - 1
 
     package let key: AppKey
-    /// The app's number on the store's own pages and interfaces.
+    /// The app's number on the store's pages and in its interfaces.
     package var appleID: Int64?
     package var sandboxAccess: SandboxAccess
     package var receipts: ReceiptJudge
@@ -41,7 +41,7 @@ package struct AppKey: Hashable, Comparable, Sendable {
 /// Whose sandbox purchases of an app count in production answers.
 package enum SandboxAccess: Hashable, Sendable {
     case none
-    /// The purchases of some customers, such as testers and the store's reviewers.
+    /// The purchases of certain customers, such as testers and the store's reviewers.
     case listed(Set<CustomerID>)
     case all
 
@@ -58,6 +58,6 @@ package enum SandboxAccess: Hashable, Sendable {
 package enum ReceiptJudge: String, Hashable, Sendable, CaseIterable {
     /// Deed, by the signature alone.
     case local
-    /// The store: it is sent each receipt and knows of later refunds and renewals.
+    /// The store. It is sent each receipt and knows about later refunds and renewals.
     case store
 }

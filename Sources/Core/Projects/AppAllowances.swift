@@ -1,4 +1,4 @@
-/// The apps that the operator lets the project's keys add.
+/// Apps that the operator lets the project's keys add.
 package struct AppAllowances: Hashable, Sendable {
     /// How many apps may be named.
     package static let countLimit = 1000

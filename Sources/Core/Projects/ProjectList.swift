@@ -1,4 +1,4 @@
-/// A project as the list of projects shows it.
+/// A project in the list of projects.
 package struct ListedProject: Hashable, Sendable {
     package let project: ProjectID
     package let createdAt: Instant
@@ -29,14 +29,14 @@ package struct ListedApp: Hashable, Sendable {
         self.countsSandbox = countsSandbox
     }
 
-    /// The app as evidence is checked against it. Sandbox evidence is accepted too: reads decide
-    /// whether it counts.
+    /// The app for checking evidence. Sandbox evidence is accepted too; reads decide whether it
+    /// counts.
     package var trusted: TrustedApp {
         TrustedApp(id: app.id, appleID: appleID)
     }
 }
 
-/// A customer as the list of a project's customers shows one.
+/// A customer in the list of a project's customers.
 package struct ListedCustomer: Hashable, Sendable {
     package let stream: Stream
     /// `nil` if the customer's events cannot be read.
@@ -48,7 +48,7 @@ package struct ListedCustomer: Hashable, Sendable {
     }
 }
 
-/// A purchase that no customer claimed, as the list of unclaimed purchases shows one.
+/// An unclaimed purchase in the list of a project's unclaimed purchases.
 package struct ListedUnclaimed: Hashable, Sendable {
     package let purchase: PurchaseID
     package let app: AppID
@@ -64,18 +64,23 @@ package struct ListedUnclaimed: Hashable, Sendable {
     }
 }
 
-/// A working key with its project, as a lookup finds it.
+/// A project's key that was not revoked. It may have expired recently.
 package struct LiveKey: Hashable, Sendable {
     /// SHA-256 of the key.
     package let digest: [UInt8]
     package let project: ProjectID
     package let key: KeyID
     package let role: Role
+    package let limits: KeyLimits
 
-    package init(digest: [UInt8], project: ProjectID, key: KeyID, role: Role) {
+    package init(
+        digest: [UInt8], project: ProjectID, key: KeyID, role: Role,
+        limits: KeyLimits = KeyLimits()
+    ) {
         self.digest = digest
         self.project = project
         self.key = key
         self.role = role
+        self.limits = limits
     }
 }

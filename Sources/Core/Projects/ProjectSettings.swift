@@ -1,18 +1,22 @@
 /// A project's settings for its customers' purchases and orders.
 package struct ProjectSettings: Hashable, Sendable {
     package var transfer: TransferPolicy.Rule
-    /// The rule for restored purchases; `nil` for the same rule.
+    /// The rule for restored purchases; `nil` to use the same rule.
     package var restore: TransferPolicy.Rule?
     /// How long a moved purchase stays with its new holder.
     package var coolDown: CalendarDuration
-    /// How long an order waits if it does not say so itself.
+    /// How long an order waits unless it says otherwise.
     package var orderLifetime: CalendarDuration
-    /// How much back ends may add to a balance, by currency; nothing for a currency that is missing here.
+    /// How much back ends may add to a balance, by currency. Without a limit they may add nothing.
     package var creditLimits: [CurrencyID: CreditLimit]
-    /// `nil`: Deed tells the store nothing about purchases with a requested refund.
+    /// `nil` if Deed tells the store nothing about refund requests.
     package var refundReporting: RefundReporting?
-    /// How many customers may have installed an app with one store account; `nil` for any number.
+    /// How many customers with one store account may have installed an app; `nil` for any number.
     package var customersPerAccount: Int64?
+    /// What support staff may grant.
+    package var supportLimits: SupportLimits
+    /// Who may merge two customers.
+    package var merge: MergePolicy
 
     package static let customersPerAccount: Int64 = 3
     package static let accountLimits: ClosedRange<Int64> = 1...1000
@@ -21,7 +25,8 @@ package struct ProjectSettings: Hashable, Sendable {
         transfer: TransferPolicy.Rule = .keep, restore: TransferPolicy.Rule? = nil,
         coolDown: CalendarDuration = .days(1), orderLifetime: CalendarDuration = .days(7),
         creditLimits: [CurrencyID: CreditLimit] = [:], refundReporting: RefundReporting? = nil,
-        customersPerAccount: Int64? = ProjectSettings.customersPerAccount
+        customersPerAccount: Int64? = ProjectSettings.customersPerAccount,
+        supportLimits: SupportLimits = SupportLimits(), merge: MergePolicy = .staff
     ) {
         self.transfer = transfer
         self.restore = restore
@@ -30,27 +35,37 @@ package struct ProjectSettings: Hashable, Sendable {
         self.creditLimits = creditLimits
         self.refundReporting = refundReporting
         self.customersPerAccount = customersPerAccount
+        self.supportLimits = supportLimits
+        self.merge = merge
     }
 
-    /// For evidence that a customer submits.
+    /// The policy for evidence submitted by a customer.
     package var transferPolicy: TransferPolicy {
         TransferPolicy(rule: transfer, coolDown: coolDown)
     }
 
-    /// For evidence with which a customer restores purchases.
+    /// The policy for evidence used to restore purchases.
     package var restorePolicy: TransferPolicy {
         TransferPolicy(rule: restore ?? transfer, coolDown: coolDown)
     }
 }
 
+/// Who may merge two customers of a project.
+package enum MergePolicy: String, Hashable, Sendable, CaseIterable {
+    /// Support staff and admins.
+    case staff
+    /// Back ends as well, unless a purchase of the customer belongs to another account.
+    case backend
+}
+
 /// How much of a currency back ends may add to a balance.
 package struct CreditLimit: Hashable, Sendable {
     package static let range = 1...Balances.limit
-    /// How many currencies of a project may have a limit.
+    /// How many currencies of a project may have limits.
     package static let countLimit = 1000
 
     package let perCall: Int64
-    /// For each customer, from midnight to midnight in UTC.
+    /// Per customer, from midnight to midnight UTC.
     package let perDay: Int64
 
     package init(perCall: Int64, perDay: Int64) {
@@ -60,10 +75,10 @@ package struct CreditLimit: Hashable, Sendable {
 }
 
 extension CalendarDuration {
-    /// The longest cool-down and the longest lifetime of an order, in days.
+    /// The maximum number of days for a cool-down and for an order's lifetime.
     package static let waitLimit: Int64 = 366
 
-    /// Whether Deed may wait that long.
+    /// Whether Deed may wait this long.
     var isWaitable: Bool {
         let limit = CalendarDuration.waitLimit * CivilDate.millisecondsPerDay
         return end(after: Instant(milliseconds: 0)).milliseconds <= limit

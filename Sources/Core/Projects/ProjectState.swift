@@ -1,4 +1,4 @@
-/// Everything that a project's own stream says.
+/// Everything in a project's own stream.
 package struct ProjectState: Hashable, Sendable {
     private static let empty = Shared(ProjectContent())
 
@@ -21,7 +21,7 @@ package struct ProjectState: Hashable, Sendable {
     /// The apps that keys of the project may add.
     package var allowances: AppAllowances { content.value.allowances }
     package var settings: ProjectSettings { content.value.settings }
-    /// Where its events are sent, oldest first.
+    /// The project's webhooks, oldest first.
     package var webhooks: [Webhook] { content.value.webhooks }
 
     /// The newest reconciliations, oldest first.
@@ -29,10 +29,10 @@ package struct ProjectState: Hashable, Sendable {
 
     /// When the newest reconciliation with all steps ended.
     package var reconciledAt: Instant? { content.value.soundness.reconciledAt }
-    /// Whether the last check of each step found all well; `nil` before the first reconciliation.
+    /// Whether the last check of each step was sound; `nil` before the first reconciliation.
     package var isSound: Bool? { content.value.soundness.isSound }
 
-    /// The reconciliation requested from a service, until it has ended.
+    /// The reconciliation requested from a service, until it ends.
     package var requestedReconciliation: Reconciliation? {
         reconciliations.last { $0.started.isRequested && $0.finished == nil }
     }
@@ -47,35 +47,36 @@ package struct ProjectState: Hashable, Sendable {
     }
 
     package func key(_ id: KeyID) -> Key? {
-        keys.first { $0.id == id }
+        content.value.keyPlaces[id].map { content.value.keys[$0] }
     }
 
     package func app(_ key: AppKey) -> App? {
         apps.first { $0.key == key }
     }
 
-    /// The version with which the project got an app that it still has.
+    /// The version at which the project got an app that it still has.
     package func versionOfArrival(of key: AppKey) -> Int64? { content.value.arrivals[key] }
 
-    /// The apps whose sandbox purchases count in the customer's production answers.
+    /// Apps whose sandbox purchases count in the customer's production answers.
     package func sandboxApps(for customer: CustomerID) -> Set<AppID> {
         Set(apps.filter { $0.sandboxAccess.includes(customer) }.map(\.key.id))
     }
 }
 
-/// What a project's state holds.
 private struct ProjectContent: Hashable, Sendable {
     var version: Int64 = 0
     var rulesVersion: Int64 = 0
     var createdAt: Instant?
     var keys: [Key] = []
+    /// Each key's index in that list.
+    var keyPlaces: [KeyID: Int] = [:]
     var editions = [CatalogEdition.none]
     var reconciliations: [Reconciliation] = []
     var soundness = Soundness()
     var acceptances: [AcceptanceID] = []
     var apps: [App] = []
     var allowances = AppAllowances()
-    /// The version with which each app came.
+    /// The version at which each app came.
     var arrivals: [AppKey: Int64] = [:]
     var settings = ProjectSettings()
     var webhooks: [Webhook] = []
@@ -87,10 +88,14 @@ private struct ProjectContent: Hashable, Sendable {
         case .projectCreated:
             createdAt = recordedAt
         case .keyCreated(let created):
+            keyPlaces[created.key] = keyPlaces[created.key] ?? keys.count
             keys.append(Key(created: created, createdAt: recordedAt))
         case .keyRevoked(let revoked):
-            guard let index = keys.firstIndex(where: { $0.id == revoked.key }) else { return }
+            guard let index = keyPlaces[revoked.key] else { return }
             keys[index].revokedAt = revoked.at
+        case .keyRotated(let rotated):
+            guard let index = keyPlaces[rotated.key] else { return }
+            keys[index].rotated = rotated
         case .catalogChanged(let changed):
             editions.append(
                 CatalogEdition(
@@ -123,18 +128,18 @@ private struct ProjectContent: Hashable, Sendable {
             let known = webhooks.firstIndex { $0.id == webhook.id }
             if let known { webhooks[known] = webhook } else { webhooks.append(webhook) }
         case .webhookRemoved(let removed): webhooks.removeAll { $0.id == removed.webhook }
-        default:
+        case .purchaseMade, .subscriptionRenewed, .subscriptionUpgraded, .subscriptionExtended,
+            .purchaseRefunded, .purchaseRevoked, .refundReversed, .purchaseRestated,
+            .renewalChanged, .renewalRestated, .appInstalled, .refundRequested, .refundDeclined,
+            .consentRescinded, .accountJoined, .refundReportPrepared, .refundReported,
+            .refundUnreported, .purchaseAttached, .purchaseDetached, .purchaseBlocked,
+            .purchaseUnblocked, .grantGiven, .grantChanged, .grantRevoked, .balanceCredited,
+            .balanceDebited, .balanceSpent, .balanceAdjusted, .orderOpened, .orderFulfilled,
+            .orderClosed, .tokenRegistered, .accessStarted, .accessEnded, .accessEndingSoon,
+            .customerMerged, .customerJoined, .customerParted, .customerUnmerged, .customerErased,
+            .erased:
             // A project's own stream has no events about customers.
             break
         }
     }
-}
-
-/// A key to a project.
-package struct Key: Hashable, Sendable {
-    package let created: KeyCreated
-    package let createdAt: Instant
-    package internal(set) var revokedAt: Instant?
-
-    package var id: KeyID { created.key }
 }

@@ -5,17 +5,19 @@ package struct Balances: Hashable, Sendable {
     package static let limit: Int64 = (1 << 53) - 1
 
     // Wider than any sum of amounts, so that no order of movements overflows.
-    private var totals: [CurrencyID: Int128] = [:]
-    private(set) var credits: [Credit.Key: Credit] = [:]
+    package private(set) var totals: [CurrencyID: Int128] = [:]
+    package private(set) var credits: [Credit.Key: Credit] = [:]
     /// What back ends added on the last day with such an addition.
-    private var earnings: [CurrencyID: Earning] = [:]
+    package private(set) var earnings: [CurrencyID: Coins.Earning] = [:]
 
-    private struct Earning: Hashable, Sendable {
-        var day: Int64
-        var amount: Int64
+    package init() {}
+
+    package init(
+        totals: [CurrencyID: Int128], credits: [Credit.Key: Credit],
+        earnings: [CurrencyID: Coins.Earning]
+    ) {
+        (self.totals, self.credits, self.earnings) = (totals, credits, earnings)
     }
-
-    init() {}
 
     /// Every currency that ever moved, in order.
     package var currencies: [CurrencyID] { totals.keys.sorted() }
@@ -28,7 +30,8 @@ package struct Balances: Hashable, Sendable {
     /// Whether the balance ever changed.
     package func moved(_ currency: CurrencyID) -> Bool { totals[currency] != nil }
 
-    func total(of currency: CurrencyID) -> Int128 { totals[currency, default: 0] }
+    /// The balance before it is limited to 64 bits.
+    package func total(of currency: CurrencyID) -> Int128 { totals[currency, default: 0] }
 
     /// What a transaction did to that balance, if anything.
     package func credit(_ key: Credit.Key) -> Credit? { credits[key] }
@@ -54,8 +57,8 @@ package struct Balances: Hashable, Sendable {
     mutating func apply(_ event: BalanceAdjusted) {
         add(Int128(event.amount), to: event.currency)
         guard let day = event.earnedAt?.day else { return }
-        var earning = earnings[event.currency] ?? Earning(day: day, amount: 0)
-        if earning.day < day { earning = Earning(day: day, amount: 0) }
+        var earning = earnings[event.currency] ?? Coins.Earning(day: day, amount: 0)
+        if earning.day < day { earning = Coins.Earning(day: day, amount: 0) }
         earning.amount += event.amount
         earnings[event.currency] = earning
     }
@@ -69,6 +72,58 @@ package struct Balances: Hashable, Sendable {
     mutating func add(_ amount: Int128, to currency: CurrencyID) {
         totals[currency, default: 0] += amount
     }
+}
+
+/// What goes from one customer's balances to another's.
+package struct Coins: Hashable, Sendable {
+    package var amounts: [CurrencyID: Int64] = [:]
+    package var credits: [Credit.Key: Credit] = [:]
+    /// What back ends added on a day: their limit is one person's.
+    package var earnings: [CurrencyID: Earning] = [:]
+
+    package struct Earning: Hashable, Sendable {
+        package var day: Int64
+        package var amount: Int64
+
+        package init(day: Int64, amount: Int64) {
+            self.day = day
+            self.amount = amount
+        }
+    }
+
+    package init() {}
+}
+
+extension Balances {
+    /// All of them.
+    var coins: Coins {
+        var coins = Coins()
+        coins.amounts = totals.mapValues { Int64(clamping: $0) }
+        (coins.credits, coins.earnings) = (credits, earnings)
+        return coins
+    }
+
+    /// Takes what comes from another customer.
+    mutating func take(_ coins: Coins) {
+        for (currency, amount) in coins.amounts { add(Int128(amount), to: currency) }
+        credits.merge(coins.credits) { own, _ in own }
+        for (currency, earning) in coins.earnings {
+            guard let own = earnings[currency], own.day >= earning.day else {
+                earnings[currency] = earning
+                continue
+            }
+            if own.day == earning.day { earnings[currency]?.amount += earning.amount }
+        }
+    }
+
+    /// Gives what goes to another customer; what back ends added today still counts against their limit.
+    mutating func give(_ amounts: [CurrencyID: Int64], creditedBy purchases: Set<PurchaseID>) {
+        for (currency, amount) in amounts { add(-Int128(amount), to: currency) }
+        credits = credits.filter { !purchases.contains($0.key.purchase) }
+    }
+
+    /// Empties all balances. What back ends added today counts against the other customer's limit.
+    mutating func empty() { (totals, credits, earnings) = ([:], [:], [:]) }
 }
 
 /// What one consumable transaction added to one balance, minus refunds.
@@ -90,6 +145,11 @@ package struct Credit: Hashable, Sendable {
     package let perPiece: Int64
     /// From 0 to the limit of a movement.
     package internal(set) var net: Int64 = 0
+
+    package init(perPiece: Int64, net: Int64 = 0) {
+        self.perPiece = perPiece
+        self.net = net
+    }
 }
 
 extension Instant {

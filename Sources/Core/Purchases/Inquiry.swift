@@ -1,15 +1,16 @@
 /// When to ask the store about a subscription because news of it is overdue.
 extension Purchase {
     /// Stores report a renewal at once; Deed does not ask about one that is slightly late.
-    private static let latestNews: Int64 = 5 * 60_000
+    static let latestNews: Int64 = 5 * 60_000
     /// How long a store may be silent about a continuing subscription.
-    private static let longestSilence: Int64 = 30 * 86_400_000
+    static let longestSilence: Int64 = 30 * 86_400_000
 
     /// When to ask the store, unless it reports something before; `nil` for a purchase that never
     /// renews, and for one that the store said has ended.
     ///
     /// The store's last word is about renewal: a transaction alone does not show what follows it.
     package var inquiryAt: Instant? {
+        if isRead { return readInquiryAt }
         guard let newest, let end = newest.expires,
             statedKind ?? .autoRenewable == .autoRenewable
         else { return nil }
@@ -30,7 +31,7 @@ extension Purchase {
     /// The purchase with those of the facts that are about it.
     package func joined(with facts: [Facts]) -> Purchase {
         var joined = self
-        for fact in facts.lazy.flatMap(\.transactions) where fact.purchase == id {
+        for fact in facts.lazy.flatMap(\.transactions) where isSame(as: fact) {
             joined.join(fact)
         }
         for fact in facts.lazy.flatMap(\.renewals) where fact.purchase == id { joined.join(fact) }

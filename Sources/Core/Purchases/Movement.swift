@@ -29,7 +29,17 @@ package struct Movement: Hashable, Sendable {
 }
 
 extension Event {
-    /// What the event did to a balance, if anything.
+    /// What the event did to all balances that it moved.
+    package var movements: [Movement] {
+        guard let moved = movedBelongings else { return movement.map { [$0] } ?? [] }
+        let sign: Int64 = broughtBelongings == nil ? -1 : 1
+        let (reason, ticket) = (mergeAct?.reason, mergeAct?.ticket)
+        return moved.balances.sorted { $0.key < $1.key }.map { currency, amount in
+            Movement(currency, sign * amount).because(of: reason, ticket)
+        }
+    }
+
+    /// What the event did to the one balance that it is about, if anything.
     package var movement: Movement? {
         switch self {
         case .balanceCredited(let event):

@@ -147,16 +147,17 @@ extension Purchase {
     }
 }
 
+extension Purchase {
+    /// The store account that bought everything in it, by the evidence.
+    var account: AppTransactionID? {
+        evidence.last { $0.signed != nil }?.signed?.appTransaction
+    }
+}
+
 extension CustomerState {
     /// The store accounts with which the customer uses apps, by the evidence.
     package var appTransactions: [AppTransactionID] {
-        var ids = Set(installedBy)
-        for purchase in purchases {
-            // A single account bought everything in one purchase.
-            let newest = purchase.evidence.last { $0.signed != nil }
-            if let id = newest?.signed?.appTransaction { ids.insert(id) }
-        }
-        return ids.sorted()
+        Set(installedBy + purchases.compactMap(\.account)).sorted()
     }
 
     /// By when the last of the refunds still to be reported on must be answered.

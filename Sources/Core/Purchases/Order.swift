@@ -4,9 +4,12 @@ package struct Order: Hashable, Sendable {
     package internal(set) var closed: OrderClosed?
     package internal(set) var fulfilled: OrderFulfilled?
 
-    package init(_ opened: OrderOpened, closed: OrderClosed? = nil) {
+    package init(
+        _ opened: OrderOpened, closed: OrderClosed? = nil, fulfilled: OrderFulfilled? = nil
+    ) {
         self.opened = opened
         self.closed = closed
+        self.fulfilled = fulfilled
     }
 
     package var id: OrderID { opened.order }

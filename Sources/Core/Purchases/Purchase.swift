@@ -1,7 +1,7 @@
 /// Everything under one original transaction: its transactions, and what is known about its
 /// renewal.
 package struct Purchase: Hashable, Sendable {
-    package let id: PurchaseID
+    package private(set) var id: PurchaseID
     /// The statements about each transaction, in order of start and then of id.
     package private(set) var evidence: [TransactionEvidence] = []
     /// The combined result for each transaction, in the same order.
@@ -23,12 +23,51 @@ package struct Purchase: Hashable, Sendable {
     package internal(set) var arrival: Arrival?
     /// The account tokens in its facts, including outweighed ones.
     package private(set) var carried = CarriedTokens()
+    /// What the store answered when it was asked about the purchase, in order of time, where it states its
+    /// purchases as they are now. Then the transactions follow from these.
+    package private(set) var readings: [TransactionFact] = []
+    /// The periods that these tell of: one for each transaction, in the same order.
+    private(set) var periods: [ReadPeriod] = []
 
     package init(_ id: PurchaseID) {
         self.id = id
     }
 
+    /// The purchase that is made of this.
+    package init(of parts: PurchaseParts) {
+        id = parts.id
+        (renewals, refundNews, reports) = (parts.renewals, parts.refundNews, parts.reports)
+        (blocks, arrival, readings) = (parts.blocks, parts.arrival, parts.readings)
+        for token in parts.carried { carried.join(token) }
+        if isRead { periods = ReadingCourse(readings, of: id.original).periods }
+        rebuild(from: parts.evidence.isEmpty ? periodEvidence : parts.evidence)
+        for index in transactions.indices
+        where transactions[index].announcedAt != parts.announced[index] {
+            transactions[index] = Transaction(
+                evidence[index].effective, product: transactions[index].product,
+                announcedAt: parts.announced[index], isRead: isRead)
+        }
+    }
+
+    /// What it is made of.
+    package var parts: PurchaseParts {
+        var parts = PurchaseParts(id)
+        (parts.renewals, parts.refundNews, parts.reports) = (renewals, refundNews, reports)
+        (parts.blocks, parts.arrival, parts.readings) = (blocks, arrival, readings)
+        parts.carried = carried.all
+        parts.evidence = evidence == periodEvidence ? [] : evidence
+        for (index, transaction) in transactions.enumerated() {
+            parts.announced[index] = transaction.announcedAt
+        }
+        return parts
+    }
+
     package var tokens: [AccountToken] { carried.all.map(\.token) }
+
+    /// The evidence of transactions that follow from readings.
+    private var periodEvidence: [TransactionEvidence] {
+        periods.map { TransactionEvidence($0.fact) }
+    }
 
     /// The renewal fact that outweighs the others.
     package var renewal: RenewalFact? { renewals.last }
@@ -47,7 +86,8 @@ package struct Purchase: Hashable, Sendable {
 
     /// Its index among the transactions.
     var newestPlace: Int? {
-        transactions.indices.last(where: transactions.begins) ?? transactions.indices.last
+        if isRead { return mainPeriod }
+        return transactions.indices.last(where: transactions.begins) ?? transactions.indices.last
     }
 
     /// Whether another product replaced that transaction's period, with or without the flag.
@@ -80,6 +120,11 @@ package struct Purchase: Hashable, Sendable {
         index(of: id).map { evidence[$0] }
     }
 
+    /// The kind of that transaction.
+    func kind(of id: TransactionID, by catalog: Catalog) -> ProductKind? {
+        index(of: id).flatMap { kind(of: $0, by: catalog) } ?? kind(by: catalog)
+    }
+
     private func index(of id: TransactionID) -> Int? {
         let tail = id.tail
         // News is mostly about the newest transaction.
@@ -90,6 +135,7 @@ package struct Purchase: Hashable, Sendable {
 
     mutating func join(_ fact: TransactionFact) {
         CarriedToken(fact).map { carried.join($0) }
+        if fact.reading != nil { return join([fact], of: nil) }
         guard let index = index(of: fact.transaction) else {
             insert(TransactionEvidence(fact), effective: fact)
             return
@@ -126,6 +172,27 @@ package struct Purchase: Hashable, Sendable {
 
     mutating func join(_ fact: RefundFact) { refundNews.join(fact) }
 
+    /// Takes readings of it, and everything that was known of them as another purchase.
+    mutating func join(_ facts: [TransactionFact], of other: Purchase?) {
+        if let other { take(other) }
+        let all = readings.adding(facts + (other?.readings ?? []))
+        let name = all.chainName ?? id.original
+        if all == readings, name == id.original { return }
+        (readings, id) = (all, PurchaseID(store: id.store, original: name))
+        periods = ReadingCourse(all, of: name).periods
+        rebuild(from: periodEvidence)
+        let main = mainPeriod.flatMap { periods[$0].renewal }
+        renewals = [main ?? periods.last(where: \.isLast)?.renewal].compactMap(\.self)
+    }
+
+    private mutating func take(_ other: Purchase) {
+        for carried in other.carried.all { self.carried.join(carried) }
+        for fact in other.refundNews { refundNews.join(fact) }
+        add(other.reports)
+        blocks = (blocks + other.blocks).sorted { $0.since < $1.since }
+        arrival = [arrival, other.arrival].compactMap(\.self).max { $0.at < $1.at }
+    }
+
     mutating func join(_ token: CarriedToken) { carried.join(token) }
 
     mutating func apply(_ prepared: RefundReportPrepared) {
@@ -160,6 +227,8 @@ package struct Purchase: Hashable, Sendable {
     }
 
     private func transaction(_ fact: TransactionFact, product: Int) -> Transaction {
+        // What a period took the place of follows from the readings alone.
+        if isRead { return Transaction(fact, product: product, isRead: true) }
         let announced = renewals.last {
             $0.announcesChange && $0.nextProduct == fact.product && $0.signedAt < fact.purchased
         }
@@ -198,4 +267,10 @@ package struct Arrival: Hashable, Sendable {
     package let from: CustomerID
     package let cause: MoveCause
     package let at: Instant
+
+    package init(from: CustomerID, cause: MoveCause, at: Instant) {
+        self.from = from
+        self.cause = cause
+        self.at = at
+    }
 }

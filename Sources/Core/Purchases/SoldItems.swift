@@ -1,6 +1,9 @@
 extension TransactionFact {
     /// The products that the catalog must know: its own, or those that it stands for.
-    var soldProducts: [ProductID] { items.isEmpty ? [product] : items.map(\.product) }
+    var soldProducts: [ProductID] {
+        if let reading { return reading.items.filter(\.isOwned).map(\.product) }
+        return items.isEmpty ? [product] : items.map(\.product)
+    }
 
     /// The first product that the catalog does not know.
     package func unknownProduct(by catalog: Catalog) -> ProductKey? {

@@ -27,10 +27,15 @@ struct Transaction: Hashable, Sendable {
     /// The last time, before it began, at which the store announced that its product starts with
     /// the next renewal.
     let announcedAt: Instant?
+    /// Whether readings tell of it: then they also tell what ended it.
+    let isRead: Bool
 
-    init(_ fact: TransactionFact, product: Int, announcedAt: Instant? = nil) {
+    init(
+        _ fact: TransactionFact, product: Int, announcedAt: Instant? = nil, isRead: Bool = false
+    ) {
         self.product = product
         self.announcedAt = announcedAt
+        self.isRead = isRead
         tail = fact.transaction.tail
         kind = fact.kind
         start = fact.purchased

@@ -1,4 +1,5 @@
-/// A step of a reconciliation, or its share of one shard: it is done as one piece, and noted when done.
+/// A step of a reconciliation, or its share of one shard. It is done in one piece and noted when
+/// done.
 package struct ReconcilePart: Hashable, Sendable {
     package let step: ReconcileStep
     /// `nil` if the step looks at all shards together.
@@ -16,8 +17,8 @@ package struct ReconcilePart: Hashable, Sendable {
             case .boundaries, .orders, .chain:
                 Shard.all.map { ReconcilePart(step: step, shard: $0) }
             case .projections where plan.isFull:
-                // The shared tables of names come last: by then, rows that stood in another row's place
-                // are corrected.
+                // The shared name tables come last. By then, rows in the wrong place have been
+                // corrected.
                 Shard.all.map { ReconcilePart(step: step, shard: $0) }
                     + [ReconcilePart(step: step, shard: nil)]
             case .notifications, .history, .subscriptions, .projections, .intake, .unclaimed:

@@ -1,12 +1,12 @@
-/// A step of a reconciliation: one thing that is compared with the clock, the log or the rows.
+/// A step of a reconciliation, which compares one thing with the clock, the log or the rows.
 package enum ReconcileStep: String, Hashable, Sendable, CaseIterable {
     /// Due boundaries that were not published.
     case boundaries
-    /// Notifications that the store sent to an app's server and that did not arrive.
+    /// Notifications that the store sent to an app's server and that never arrived.
     case notifications
-    /// The store's history of each customer's purchases, unless it is known to be read.
+    /// The store's history of each customer's purchases, unless it is known to have been read.
     case history
-    /// Subscriptions about which news from the store is overdue.
+    /// Subscriptions with overdue news from the store.
     case subscriptions
     /// Evidence that waits to be judged.
     case intake
@@ -19,7 +19,7 @@ package enum ReconcileStep: String, Hashable, Sendable, CaseIterable {
     /// The chain of the log since its last proof.
     case chain
 
-    /// Whether its findings should never occur: a run that has some ends as drifted.
+    /// Whether its findings should never occur. A run with such findings ends as drifted.
     package var findsDrift: Bool {
         switch self {
         case .projections, .chain: true
@@ -29,7 +29,6 @@ package enum ReconcileStep: String, Hashable, Sendable, CaseIterable {
     }
 }
 
-/// The counts of a step.
 package struct StepCounts: Hashable, Sendable {
     package var lookedAt: Int64
     package var found: Int64
@@ -51,9 +50,9 @@ package struct StepCounts: Hashable, Sendable {
 /// The result of doing a part.
 package struct PartReport: Hashable, Sendable {
     package var counts = StepCounts()
-    /// A sentence for each thing that failed.
+    /// One sentence for each failure.
     package var errors: [String] = []
-    /// Notes for the operator about things that are not wrong.
+    /// Notes for the operator about things that are fine.
     package var notes: [String] = []
 
     package init(_ counts: StepCounts = StepCounts(), _ fault: Fault? = nil) {
@@ -62,10 +61,10 @@ package struct PartReport: Hashable, Sendable {
     }
 }
 
-/// What is kept about a part between runs.
+/// What is stored about a part between runs.
 package typealias NotedPart = (counts: StepCounts, isDone: Bool)
 
-/// How rows differ from the log, and a function that repairs them from it and returns the number of repairs
+/// How rows differ from the log, and a function that repairs them. It returns the number of repairs
 /// and what prevented others.
 package typealias RowDrift = (
     counts: StepCounts, mend: (UpkeepPace) throws(Fault) -> (mended: Int64, fault: Fault?)
@@ -74,31 +73,31 @@ package typealias RowDrift = (
 /// What to compare in a project, and how.
 package struct ReconcilePlan: Hashable, Sendable {
     package var steps: [ReconcileStep]
-    /// Compares the rows of every customer instead of a sample, and asks for each customer's
-    /// history.
+    /// Compares every customer's rows instead of a sample, and requests each customer's history.
     package var isFull = false
     /// Rewrites differing rows from the log.
     package var repairs = false
-    /// The instant as of which it compares; `nil` for the present.
+    /// The instant to compare with, or `nil` for the present.
     package var asOf: Instant?
 
     package init(steps: [ReconcileStep] = ReconcileStep.allCases) {
         self.steps = steps
     }
 
-    /// The option that has no effect on the chosen steps: `full` or `repair`.
+    /// An option without effect on the chosen steps: `full` or `repair`.
     package var idle: String? {
         if isFull, !steps.contains(.history), !steps.contains(.projections) { return "full" }
         return repairs && !steps.contains(.projections) ? "repair" : nil
     }
 
-    /// Whether it includes everything that a nightly run checks. Nightly runs existed before the step
-    /// for histories.
+    /// Whether it includes everything that a nightly run checks. It need not include the history
+    /// step, which the first nightly runs did not have.
     package var isWhole: Bool {
         asOf == nil && Set(steps).union([.history]).count == ReconcileStep.allCases.count
     }
 
-    /// Whether it asks for every customer's history: in a run over all rows, and if the step is named.
+    /// Whether it requests every customer's history: if it compares all rows, or if the step is
+    /// named.
     package var asksEveryHistory: Bool {
         steps.contains(.history) && (isFull || Set(steps).count < ReconcileStep.allCases.count)
     }
@@ -108,7 +107,7 @@ package struct ReconcilePlan: Hashable, Sendable {
 package struct ReconciliationStarted: Hashable, Sendable {
     package let reconciliation: ReconciliationID
     package let plan: ReconcilePlan
-    /// Whether a service is to run it; the first free one takes it.
+    /// Whether a service should run it. The first free one takes it.
     package let isRequested: Bool
 
     package init(reconciliation: ReconciliationID, plan: ReconcilePlan, isRequested: Bool = false) {
@@ -122,9 +121,9 @@ package struct ReconciliationStarted: Hashable, Sendable {
 package struct ReconciliationFinished: Hashable, Sendable {
     package let reconciliation: ReconciliationID
     package let steps: [ReconcileStep: StepCounts]
-    /// A sentence for each step or app that failed.
+    /// One sentence for each step or app that failed.
     package let errors: [String]
-    /// Notes for the operator about things that are not wrong.
+    /// Notes for the operator about things that are fine.
     package let notes: [String]
     package let milliseconds: Int64
 
@@ -139,12 +138,12 @@ package struct ReconciliationFinished: Hashable, Sendable {
         self.milliseconds = milliseconds
     }
 
-    /// How many findings should never occur.
+    /// How many findings there were that should never occur.
     package var drift: Int64 {
         steps.reduce(0) { $0 + ($1.key.findsDrift ? $1.value.found : 0) }
     }
 
-    /// Why it is not sound, a sentence for each step.
+    /// Why it is not sound, in one sentence for each step.
     package var reasons: [String] {
         ReconcileStep.allCases.compactMap { step in
             guard step.findsDrift, let counts = steps[step], counts.found > 0 else { return nil }
@@ -156,9 +155,9 @@ package struct ReconciliationFinished: Hashable, Sendable {
     package var isSound: Bool { drift == 0 && errors.isEmpty }
 }
 
-/// A reconciliation as the project's stream records it.
+/// A reconciliation according to the project's stream.
 package struct Reconciliation: Hashable, Sendable {
-    /// How many are remembered; the log has them all.
+    /// How many are remembered. The log has all of them.
     package static let limit = 100
 
     package let started: ReconciliationStarted

@@ -1,10 +1,10 @@
-/// The combined verdict of a project's reconciliations: a run that checks less does not clear what another
-/// one found.
+/// The combined verdict of a project's reconciliations. A run that checks less does not clear
+/// another run's findings.
 struct Soundness: Hashable, Sendable {
     /// When the newest run with all steps ended.
     private(set) var reconciledAt: Instant?
     private var wasReconciled = false
-    /// Steps that are known to have been unsound the last time they were done.
+    /// Steps that were unsound when they were last done.
     private var doubted: Set<ReconcileStep> = []
     /// Whether differing rows were found and not repaired.
     private var leavesRows = false
@@ -28,7 +28,7 @@ struct Soundness: Hashable, Sendable {
             if found > 0 || !finished.errors.isEmpty {
                 doubted.insert(step)
             } else if step != .projections || !leavesRows {
-                // A sample that misses a row has not repaired it.
+                // A sample may have missed the row instead of repairing it.
                 doubted.remove(step)
             }
         }

@@ -16,7 +16,7 @@ extension Purchase {
 
     /// The transaction behind a right; for a lifetime, all transactions combined.
     func transaction(behind right: Right, at index: Int) -> Transaction {
-        (right.rule == .lifetime ? whole : nil) ?? transactions[index]
+        (right.rule == .lifetime && !isRead ? whole : nil) ?? transactions[index]
     }
 
     /// The earliest start that any transaction states.

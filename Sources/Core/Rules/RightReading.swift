@@ -28,15 +28,15 @@ struct RightReading {
             let purchase = state.purchases[place]
             let transaction = purchase.transaction(behind: right, at: index)
             // A period that another one followed ended long before the store's latest statement.
-            let isFollowed = purchase.transactions.start(after: index) != nil
-            let renewal = standing == .past && isFollowed ? nil : purchase.currentRenewal
+            let isFollowed = purchase.isFollowed(index)
+            let renewal = standing == .past && isFollowed ? nil : purchase.renewal(after: index)
             source = .purchase(purchase.id)
             let isTakenBack = standing == .past && purchase.isTakenBack(at: index)
             self.state =
                 isTakenBack && right.storesCut != .upgrade
                 ? .revoked
                 : right.state(standing, terms: transaction.terms, renewal: renewal)
-            kind = purchase.kind(by: catalog)
+            kind = purchase.kind(of: index, by: catalog)
             // For a product that stands for others, the one that gives the right.
             product =
                 right.product.map { catalog.products[$0].key.id }
@@ -88,7 +88,8 @@ extension Right {
             case .revocation: .revoked
             case .upgrade: .upgraded
             case .recovery, .restart, .block, nil:
-                renewal?.isInBillingRetry == true ? .retry : .expired
+                renewal?.isPaused == true
+                    ? .paused : renewal?.isInBillingRetry == true ? .retry : .expired
             }
         }
     }
@@ -113,7 +114,7 @@ extension RightReading {
             : RightReading.codes[stateCode - RightReading.stateCodes.lowerBound][terms.rawValue]
     }
 
-    private static let stateCodes = -8...5
+    private static let stateCodes = -9...5
     /// All codes, prepared because each answer has one and composing it takes longer.
     private static let codes = stateCodes.map { state in (0...3).map { "\(state).\($0)" } }
 
@@ -125,6 +126,7 @@ extension RightReading {
         case .retry: -1
         case .expired: endCode
         case .upgraded: -6
+        case .paused: -9
         case .revoked: isRevokedForApp ? -7 : -8
         }
     }

@@ -42,6 +42,7 @@ extension Purchase {
         terms: inout [Int: [FixedTerms.Term]]
     ) {
         let known = products.map { catalog.place(of: ProductKey(store: id.store, id: $0)) }
+        if isRead { return addRead(at: place, known, by: catalog, to: &rights, terms: &terms) }
         switch kind(by: catalog) {
         case .autoRenewable:
             addPeriods(at: place, known, by: catalog, to: &rights)

@@ -19,7 +19,7 @@ extension [Transaction] {
     /// call a transaction upgraded.
     func successor(of index: Int) -> Int? {
         let former = self[index]
-        if former.neverBegan { return nil }
+        if former.neverBegan || former.isRead { return nil }
         if let earlier = changeBeforeStart(of: index) { return earlier }
         for next in (index + 1)..<endIndex {
             if self[next].takesPlace(of: former) { return next }
@@ -31,7 +31,7 @@ extension [Transaction] {
     /// The period that replaces that period and its predecessor: the customer changed to it after the
     /// renewal was charged and before it began.
     func changeBeforeStart(of index: Int) -> Int? {
-        guard let soldAt = self[index].vouchedAt else { return nil }
+        guard !self[index].isRead, let soldAt = self[index].vouchedAt else { return nil }
         return self[..<index].indices.reversed().prefix { soldAt < self[$0].start }
             .last { self[$0].product != self[index].product && !self[$0].neverBegan }
     }

@@ -5,6 +5,8 @@ package enum StoreCall: Hashable, Sendable {
     case installation(of: TransactionID)
     /// The status of every subscription of the customer who made a transaction.
     case standings(of: TransactionID)
+    /// How a purchase stands now, at a store that is asked by its token.
+    case reading(token: String, of: TransactionID)
     /// Everything that the customer who made a transaction ever bought, as the store knows it now.
     case history(of: TransactionID, HistoryFilter = HistoryFilter(), after: String? = nil)
     case refunds(of: TransactionID, after: String? = nil)
@@ -14,12 +16,20 @@ package enum StoreCall: Hashable, Sendable {
     case notifications(NotificationFilter, after: String? = nil)
     case test
     case testResult(String)
+    /// Only whether the store would answer: about purchases of the app, or about its orders.
+    case probe(StoreProbe)
     case finish(TransactionID)
     case setToken(AccountToken, of: TransactionID)
     case extend(TransactionID, RenewalExtension)
     case extendAll(ProductID, RenewalExtension, countries: [String])
     case extendAllResult(ProductID, request: String)
     case consumption(ConsumptionReport, of: TransactionID)
+}
+
+/// What a store may allow a key and refuse another.
+package enum StoreProbe: String, Hashable, Sendable, CaseIterable {
+    case purchases
+    case orders
 }
 
 /// The wanted part of a history.

@@ -12,10 +12,12 @@ package struct StoreInquiry: Sendable {
     package let formerReason: IntakeReason?
     /// The latest instant at which an answer can have been made.
     package let now: Instant
+    /// What the project sells; a store may be asked for each kind in another way.
+    package let catalog: Catalog
 
     package init(
         evidence: RawEvidence, project: ProjectID, app: App, environment: Environment,
-        tries: Int64, formerReason: IntakeReason?, now: Instant
+        tries: Int64, formerReason: IntakeReason?, now: Instant, catalog: Catalog = Catalog()
     ) {
         self.evidence = evidence
         self.app = app
@@ -24,5 +26,6 @@ package struct StoreInquiry: Sendable {
         self.tries = tries
         self.formerReason = formerReason
         self.now = now
+        self.catalog = catalog
     }
 }

@@ -16,6 +16,8 @@ package protocol StoreProfile: Sendable {
     var console: String { get }
     /// How to set an address for notifications there if the store has none.
     var addressCure: String { get }
+    /// What a check of an app's key asks, where the store sends no test notification on request.
+    var probes: [StoreProbe] { get }
 
     /// The average pause between two inquiries for a history, in milliseconds.
     func historyPause(in environment: Environment) -> Int64
@@ -24,6 +26,8 @@ package protocol StoreProfile: Sendable {
     /// The credentials in the form in which they are stored; throws if something is wrong with
     /// them.
     func proper(_ credentials: StoreCredentials) throws(InvalidCredential) -> StoreCredentials
+    /// Why evidence of an app is refused that the project does not have.
+    func foreign(_ app: AppID) -> RefusedEvidence
 }
 
 extension StoreProfile {
@@ -33,14 +37,40 @@ extension StoreProfile {
 
 /// A member of a body that holds evidence.
 package struct HandIn: Sendable {
+    package enum Form: Sendable {
+        case text
+        case texts
+        /// At most this many objects with these members, kept as JSON.
+        case objects(of: [HandInMember], atMost: Int)
+    }
     package let name: String
     package let kind: EvidenceKind
-    package let isList: Bool
+    package let form: Form
 
     package init(_ name: String, _ kind: EvidenceKind, isList: Bool = false) {
+        self.init(name, kind, isList ? .texts : .text)
+    }
+
+    package init(_ name: String, _ kind: EvidenceKind, _ form: Form) {
         self.name = name
         self.kind = kind
-        self.isList = isList
+        self.form = form
+    }
+}
+
+/// A text in an object that is evidence.
+package struct HandInMember: Sendable {
+    package let name: String
+    package let isRequired: Bool
+    /// What is wrong with a text, as the end of a sentence that begins with the member's name.
+    package let mistake: @Sendable (String) -> String?
+
+    package init(
+        _ name: String, isRequired: Bool = true, mistake: @escaping @Sendable (String) -> String?
+    ) {
+        self.name = name
+        self.isRequired = isRequired
+        self.mistake = mistake
     }
 }
 

@@ -1,10 +1,11 @@
 /// How far the store's history of a purchase was read, so that the next reading covers only changes.
 package struct HistoryMark: Hashable, Sendable {
-    /// The requested part of the history: what was bought since then.
+    /// The requested part of the history: what was bought since then. At a store that states purchases as they are now,
+    /// when it last said only what was known.
     package var since: Instant?
     /// The store's name for the place up to which it was read; it applies only to that part.
     package var revision: String?
-    /// The store does not know the purchase; do not ask again before then.
+    /// The store does not know the purchase, or said only what was known; do not ask again before then.
     package var restsUntil: Instant?
 
     package init(since: Instant? = nil, revision: String? = nil, restsUntil: Instant? = nil) {

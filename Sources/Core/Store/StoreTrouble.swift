@@ -5,6 +5,10 @@ package enum StoreTrouble: Error, Hashable, Sendable {
     case locked(AppID)
     /// The store rejects the key.
     case unauthorized
+    /// It rejects the key, or does not let it do this; the sentence names the cure.
+    case denied(String, isKey: Bool)
+    /// The store has no such call; the sentence says what to do instead.
+    case unsupported(String)
     /// The store refuses; repeating the call is useless.
     case refused(code: Int64, message: String, meaning: Meaning? = nil)
     /// The limit of calls is reached, or the store asks for a pause.
@@ -38,7 +42,8 @@ package enum StoreTrouble: Error, Hashable, Sendable {
         switch self {
         case .unconfigured: "store_not_configured"
         case .locked: "credentials_locked"
-        case .unauthorized: "store_unauthorized"
+        case .unauthorized, .denied: "store_unauthorized"
+        case .unsupported: "store_call_unsupported"
         case .refused: "store_refused"
         case .limited: "store_limited"
         case .unavailable: "store_unavailable"
@@ -52,7 +57,8 @@ package enum StoreTrouble: Error, Hashable, Sendable {
 
     package var sentence: String {
         switch self {
-        case .unconfigured(let sentence): sentence
+        case .unconfigured(let sentence), .denied(let sentence, _): sentence
+        case .unsupported(let remedy): "This is not supported by this store. \(remedy)"
         case .locked(let app):
             "The credentials of \(app) cannot be opened: the installation's key is missing or is "
                 + "a different one. Restore the key file (DEED_SECRET_KEY_FILE), or set the "

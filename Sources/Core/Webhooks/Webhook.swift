@@ -1,8 +1,8 @@
-/// Where a project wants its events sent, and how.
+/// Where and how a project's events are sent.
 package struct Webhook: Hashable, Sendable {
-    /// How many a project may have.
+    /// How many webhooks a project may have.
     package static let countLimit = 20
-    /// How many fixed headers one may have.
+    /// How many fixed headers a webhook may have.
     package static let headerLimit = 5
     package static let concurrencies: ClosedRange<Int64> = 1...32
     package static let rates: ClosedRange<Int64> = 1...10_000
@@ -13,7 +13,7 @@ package struct Webhook: Hashable, Sendable {
 
     /// What a request looks like.
     package enum Format: String, Hashable, Sendable, CaseIterable {
-        /// An object of type, timestamp and data, as Standard Webhooks recommends.
+        /// An object with type, timestamp and data, as Standard Webhooks recommends.
         case deed
         /// The binary mode of CloudEvents over HTTP.
         case cloudevents
@@ -22,19 +22,19 @@ package struct Webhook: Hashable, Sendable {
     package let id: WebhookID
     package let environment: Environment
     package var url: WebhookURL
-    /// As the feed names types and families.
+    /// Types and families, as the feed names them.
     package var types: [String]
     package var format: Format
     package var concurrency: Int64
-    /// The most requests a second.
+    /// The maximum number of requests per second.
     package var rate: Int64?
     package var description: String?
-    /// The names of its fixed headers; the values are sealed.
+    /// The names of fixed headers. Their values are sealed.
     package var headers: [String]
     package var isPaused = false
     /// The number of the newest key.
     package var key: Int64 = 1
-    /// How often an admin had it resumed: what stopped by itself goes on after that.
+    /// How often an admin resumed it. A resumption restarts what had stopped on its own.
     package var resumptions: Int64 = 0
 
     package init(
@@ -55,7 +55,7 @@ package struct Webhook: Hashable, Sendable {
     }
 }
 
-/// A project sends nothing to it any more.
+/// A project's webhook was removed.
 package struct WebhookRemoved: Hashable, Sendable {
     package let webhook: WebhookID
 
@@ -64,7 +64,7 @@ package struct WebhookRemoved: Hashable, Sendable {
     }
 }
 
-/// What to change of one; `nil` keeps a member.
+/// A change to a webhook; `nil` keeps a member.
 package struct WebhookChange: Hashable, Sendable {
     package var url: WebhookURL?
     package var types: [String]?
@@ -72,7 +72,7 @@ package struct WebhookChange: Hashable, Sendable {
     package var concurrency: Int64?
     package var rate: Int64??
     package var description: String??
-    /// The fixed headers, replaced as a whole.
+    /// The fixed headers, replaced together.
     package var headers: [WebhookHeader]?
 
     package init() {}
@@ -90,14 +90,14 @@ package struct WebhookChange: Hashable, Sendable {
     }
 }
 
-/// What an admin does to one, besides changing members.
+/// What an admin can do to a webhook besides changing members.
 package enum WebhookAct: String, Hashable, Sendable {
     case pause
     case resume
     case rotate
 }
 
-/// A header that goes with every request.
+/// A header sent with every request.
 package struct WebhookHeader: Hashable, Sendable {
     package let name: String
     package let value: String
@@ -128,7 +128,7 @@ package struct WebhookHeader: Hashable, Sendable {
     ]
 }
 
-/// What is wrong with a member of an endpoint; follows its name in a sentence.
+/// What is wrong with a webhook's member. It follows the member's name in a sentence.
 package struct InvalidWebhook: Error, Hashable, Sendable, CustomStringConvertible {
     package let description: String
 
@@ -137,11 +137,11 @@ package struct InvalidWebhook: Error, Hashable, Sendable, CustomStringConvertibl
     }
 }
 
-/// What the address of an endpoint may name.
+/// Which addresses a webhook may have.
 package struct WebhookReach: Sendable {
-    /// Whether addresses are opened to which http may go, too.
+    /// Whether the operator opened addresses to plain HTTP.
     let allowsPlain: Bool
-    /// Whether a host may be named; where its name leads is looked up before each request.
+    /// Whether a host may be named. Its addresses are looked up before each request.
     let allows: @Sendable (_ host: String) -> Bool
 
     package init(allowsPlain: Bool, allows: @escaping @Sendable (_ host: String) -> Bool) {
@@ -150,11 +150,11 @@ package struct WebhookReach: Sendable {
     }
 }
 
-/// The address of an endpoint: https, or http where the operator opened addresses for that.
+/// A webhook's address: https, or http if the operator opened addresses for it.
 package struct WebhookURL: Hashable, Sendable {
     package let text: String
 
-    /// One that an event of the log names.
+    /// Reads an address from an event of the log.
     package init(recorded text: String) {
         self.text = text
     }

@@ -1,7 +1,6 @@
 extension ProjectState {
     package func webhook(_ id: WebhookID) -> Webhook? { webhooks.first { $0.id == id } }
 
-    /// Adds an endpoint to the project.
     package func add(_ webhook: Webhook, to project: ProjectID) throws(Refusal) -> [Event] {
         if !exists { throw .projectUnknown(project) }
         if webhooks.count >= Webhook.countLimit {
@@ -10,8 +9,8 @@ extension ProjectState {
         return [.webhookSet(webhook)]
     }
 
-    /// Changes one. The values of headers are not in the log, so an event says that they were set, and so does
-    /// a request that must be known again.
+    /// Changes a webhook. The values of headers are not in the log, so an event must say that they
+    /// were set. A request that has to be remembered needs an event, too.
     package func change(
         _ id: WebhookID, _ change: WebhookChange, isRemembered: Bool
     ) throws(Refusal) -> [Event] {

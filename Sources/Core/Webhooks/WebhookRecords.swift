@@ -1,4 +1,4 @@
-/// An endpoint by its project: where something about it is kept.
+/// A webhook's project and id, which identify what is stored about it.
 package struct WebhookName: Hashable, Sendable {
     package let project: ProjectID
     package let id: WebhookID
@@ -8,17 +8,17 @@ package struct WebhookName: Hashable, Sendable {
         self.id = id
     }
 
-    /// Under which one instance sends for all.
+    /// The lease under which one instance sends for all.
     package var leaseName: String { "webhook \(id.text)" }
 }
 
-/// The keys and headers of an endpoint, as stored: encrypted, next to the log.
+/// A webhook's keys and headers as stored: encrypted, outside the log.
 package struct SealedWebhook: Sendable {
     package let name: WebhookName
     package let sealed: [UInt8]
     package let keyName: [UInt8]
     package let revision: Int64
-    /// The version of the project's stream that it follows.
+    /// The version of the project's stream behind it.
     package let version: Int64
 
     package init(
@@ -32,19 +32,19 @@ package struct SealedWebhook: Sendable {
     }
 }
 
-/// How far an endpoint has come.
+/// A webhook's progress.
 package struct WebhookPlace: Hashable, Sendable {
-    /// Everything before it has arrived, or belongs to a customer who waits.
+    /// Everything before it has arrived, or belongs to a waiting customer.
     package var cursor: String
-    /// The resumptions that have been heeded.
+    /// How many resumptions were carried out.
     package var resumptions: Int64 = 0
-    /// Since when nothing has arrived; `nil` while something does.
+    /// Since when nothing has arrived; `nil` while messages arrive.
     package var failingSince: Instant?
     package var parkedAt: Instant?
     package var goneAt: Instant?
-    /// The receiver wants nothing before.
+    /// The receiver wants nothing before this instant.
     package var restsUntil: Instant?
-    /// When the oldest event was recorded that has not arrived, as far as it was looked for.
+    /// When the oldest undelivered event was recorded, as far as is known.
     package var oldestAt: Instant?
     /// How many attempts were made.
     package var attempts: Int64 = 0
@@ -54,16 +54,16 @@ package struct WebhookPlace: Hashable, Sendable {
     }
 }
 
-/// A customer whose message did not arrive, and who waits with all later ones.
+/// A customer whose message did not arrive. All later messages wait, too.
 package struct WaitingCustomer: Hashable, Sendable {
     package let customer: CustomerID
-    /// The first event that has not arrived as a whole.
+    /// The first event that has not arrived completely.
     package var position: Position
     package var version: Int64
-    /// Which of the event's messages is the first that has not arrived.
+    /// The first of the event's messages that has not arrived.
     package var part: Int16
     package var attempts: Int64
-    /// `nil`: not before an admin resumes it.
+    /// `nil` until an admin resumes it.
     package var dueAt: Instant?
     package var recordedAt: Instant
 
@@ -83,7 +83,7 @@ package struct WaitingCustomer: Hashable, Sendable {
 
 /// One attempt at sending a message.
 package struct WebhookAttempt: Hashable, Sendable {
-    /// How much of the receiver's answer is kept, in bytes.
+    /// How many bytes of the receiver's answer are kept.
     package static let answerLimit = 4096
     package static let countLimit: Int64 = 10_000
     package static let lifetime: Int64 = 7 * 86_400_000
@@ -92,12 +92,12 @@ package struct WebhookAttempt: Hashable, Sendable {
     package let message: String
     package let type: String
     package let customer: CustomerID
-    /// Which try of the message it was, from one.
+    /// The number of the attempt, counted from one.
     package let attempt: Int64
     package let at: Instant
     package let milliseconds: Int64
     package let status: Int64?
-    /// Why there is no status, or why it does not count.
+    /// Why there is no status, or why the status does not count.
     package let error: String?
     package let answer: String
     package let replay: ReplayID?
@@ -125,11 +125,11 @@ package struct WebhookAttempt: Hashable, Sendable {
     }
 }
 
-/// What an admin wants sent again.
+/// What an admin wants to send again.
 package struct WebhookReplay: Hashable, Sendable {
-    /// How many of one endpoint may be under way.
+    /// How many replays of one webhook may be under way.
     package static let countLimit = 10
-    /// How long one is kept that is over.
+    /// How long a finished replay is kept.
     package static let lifetime: Int64 = 7 * 86_400_000
 
     package enum Wanted: Hashable, Sendable {
@@ -151,16 +151,16 @@ package struct WebhookReplay: Hashable, Sendable {
     }
 }
 
-/// What is written at once of an endpoint's progress.
+/// A webhook's progress, stored in one step.
 package struct WebhookProgress: Sendable {
     package let name: WebhookName
     package var place: WebhookPlace
     package var waiting: [WaitingCustomer] = []
-    /// Customers who wait no more.
+    /// Customers who no longer wait.
     package var served: [CustomerID] = []
     package var attempts: [WebhookAttempt] = []
     package var replays: [WebhookReplay] = []
-    /// Older attempts are forgotten.
+    /// Older attempts are deleted.
     package var attemptsSince = Instant.distantPast
 
     package init(_ name: WebhookName, _ place: WebhookPlace) {
@@ -169,21 +169,21 @@ package struct WebhookProgress: Sendable {
     }
 }
 
-/// What there is to tell of an endpoint besides its settings.
+/// What there is to know about a webhook besides its settings.
 package struct WebhookStanding: Hashable, Sendable {
     package enum State: String, Hashable, Sendable, CaseIterable {
         case active
         case paused
-        /// Nothing has arrived for days; it goes on when resumed.
+        /// Nothing arrived for days. An admin has to resume it.
         case parked
-        /// The receiver said that it is gone.
+        /// The receiver answered that it is gone.
         case gone
     }
     package let place: WebhookPlace
-    /// How many events of the log come after its place, those of other projects included.
+    /// How many of its project's events follow its place in the log.
     package let lag: Int64
     package let waiting: Int64
-    /// How many of them wait until an admin resumes them.
+    /// How many customers wait until an admin resumes them.
     package let parked: Int64
     package let oldestAt: Instant?
 
@@ -206,9 +206,9 @@ package struct WebhookStanding: Hashable, Sendable {
     }
 }
 
-/// What a receiver verifies requests with. It is shown once.
+/// Keys with which a receiver verifies requests. They are shown once.
 package struct WebhookKeys: Hashable, Sendable {
-    /// `whsec_` and the bytes of the common secret.
+    /// `whsec_` and the bytes of the shared secret.
     package let secret: String
     /// `whpk_` and the bytes of the public key.
     package let publicKey: String

@@ -37,6 +37,9 @@ extension EvidenceKind {
             return start.contains("\"signedPayload\"") ? .notification : .verifyReceiptReply
         }
         if body["signedPayload"] != nil { return .notification }
+        if body["package"] != nil, body["token"] != nil {
+            return EvidenceKind.play.first { $0.word == body["kind"]?.string } ?? .playToken
+        }
         return body["status"] != nil ? .verifyReceiptReply : nil
     }
 

@@ -61,13 +61,19 @@ extension Verifier {
             let check = Check(name: .format, passed: false, detail: refusal.description)
             return Examination(kind: nil, statement: nil, refusal: refusal, checks: [check])
         }
-        let statement = try? Verifier.read(bytes, as: kind)
+        let statement =
+            kind.store == .google
+            ? try? PlayEvidence.read(bytes, as: kind, rank: .serverAPI, companion: nil)
+            : try? Verifier.read(bytes, as: kind)
         var proven: StoreStatement<Verified>?
         var refusal: EvidenceRefusal?
         do throws(EvidenceRefusal) {
             let terms = question.terms(statement)
             if kind == .verifyReceiptReply { try examineReply(bytes, on: terms) }
-            proven = try verify(bytes, as: kind, on: terms)
+            proven =
+                kind.store == .google
+                ? try PlayEvidence().verify(bytes, as: kind, on: terms)
+                : try verify(bytes, as: kind, on: terms)
         } catch {
             refusal = error
         }
@@ -181,6 +187,8 @@ extension EvidenceKind {
         case .signedTransaction, .appTransaction: proof + terms + [.device]
         case .renewalInfo: proof + terms
         case .notification: proof + [.inside] + terms
+        case .playToken, .playSubscription, .playPurchase, .playProduct:
+            [.format, .contents, .bundleID, .environment, .signature]
         default:
             [.format, .status, .contents, .bundleID, .latestReceipt, .signature]
         }

@@ -12,6 +12,14 @@ extension FiledEvidence {
     }
 }
 
+extension [any StoreEvidence] {
+    /// Proves stored evidence again, by the store whose kind it is.
+    package func proveAgain(_ filed: FiledEvidence) -> EvidenceProof {
+        let store = first { type(of: $0).kinds.contains { $0.word == filed.kind } }
+        return store?.proveAgain(filed) ?? (filed.content == nil ? .digestOnly : .damaged)
+    }
+}
+
 extension StoreEvidence {
     /// Proves stored evidence as on the day on which it was believed, for the app that it names.
     package func proveAgain(_ filed: FiledEvidence) -> EvidenceProof {

@@ -49,6 +49,7 @@ package final class Prover: Sendable {
             let terms = Terms(apps: apps, now: now, rank: .verifyReceiptReply)
             let statement = try store.verify(answer, on: terms)
             measures.believed(answer.kind)
+            if !statement.unread.isEmpty { measures.unread.add() }
             return try proven(
                 unwrapped(RawEvidence(answer.kind, answer.body)), statement)
         } catch {
@@ -152,7 +153,7 @@ private struct ProofMeasures: Sendable {
             "deed_evidence_known_total", "Evidence that was believed before.")
         unread = metrics.counter(
             "deed_evidence_unread_total",
-            "Believed notifications with a part in a form that this release cannot read.")
+            "Believed evidence with a part or a state that this release cannot read.")
         var outcomes: [EvidenceKind: (believed: Counter, refused: Counter)] = [:]
         for kind in kinds {
             let counter = { (outcome: String) in

@@ -1,4 +1,4 @@
-/// Why a request cannot be separated from what follows, or not be read at all.
+/// Why it is unclear where a request ends, or what it says.
 package enum FramingFault: Error, Hashable, Sendable, CaseIterable {
     case malformedRequestLine
     case malformedHeader

@@ -1,14 +1,14 @@
 import CReceive
 import Glibc
 
-/// Moves a connection's bytes from its socket to the library that parses them.
+/// Passes a connection's bytes from its socket to the library that parses them.
 ///
-/// The library gets only complete heads, and nothing that is ambiguously framed: instead it gets an
-/// end, so that it asks for the answer, which is then `fault`.
+/// The library gets only complete heads with clear framing. Anything else looks to it like the end
+/// of the request; it then asks for the answer, which is `fault`.
 ///
-/// Only the thread that serves the connection uses it.
+/// Used only by the thread that serves the connection.
 struct Inlet {
-    /// Why nothing more is passed on. It is the answer to the last request that was.
+    /// Why nothing more is passed on. It is the answer to the last request that was passed on.
     private(set) var fault: FramingFault?
     /// How many requests were passed on, including the one that stands for a fault.
     var heads: Int { guardian.heads }
@@ -16,20 +16,21 @@ struct Inlet {
     var isHoldingHead: Bool { guardian.isBetweenRequests && !held.isEmpty }
 
     private var guardian = RequestGuard()
-    /// Received, and not yet known to be clean.
+    /// Received bytes that are not checked yet.
     private var held: [UInt8] = []
-    /// Clean bytes that found no room.
+    /// Checked bytes that did not fit into the library's buffer.
     private var ready: ArraySlice<UInt8> = []
 
-    /// Whether the socket delivered everything requested, and so may have more.
+    /// Whether the socket may have more bytes, because it filled the last read.
     private var mayHoldMore = false
 
     private static let piece = 4096
-    /// How much is read from a faulty connection: unread bytes would make the client lose its end.
+    /// How much is read from a faulty connection. With unread bytes, the client might never see the
+    /// end of its answer.
     private static let dropped = 1 << 20
 
-    /// Returns what `recv` would. The library takes a partly filled buffer as the end of the data, so no
-    /// clean bytes may then stay behind.
+    /// Returns what `recv` would. The library takes a partly filled buffer as the end of the data,
+    /// so no checked bytes may remain in that case.
     mutating func receive(
         into buffer: UnsafeMutableRawBufferPointer, from source: UnsafePointer<receive_source>
     ) -> Int {
@@ -54,7 +55,7 @@ struct Inlet {
         }
     }
 
-    /// Reads directly into the library's buffer: most requests come in one piece.
+    /// Reads directly into the library's buffer, since most requests arrive in one piece.
     private mutating func directly(
         _ buffer: UnsafeMutableRawBufferPointer, _ source: UnsafePointer<receive_source>
     ) -> Int? {

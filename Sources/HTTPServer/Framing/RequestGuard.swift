@@ -1,13 +1,13 @@
 import Glibc
 
-/// Watches the bytes of a connection and says how far they are framed unambiguously.
+/// Watches a connection's bytes and determines how far their framing is unambiguous.
 ///
-/// It parses nothing for others: it only finds where each request begins and ends, and refuses what
-/// another reader of the same bytes might see differently.
+/// It only finds where each request begins and ends, and refuses anything that another reader of
+/// the same bytes might see differently.
 struct RequestGuard {
-    /// What may be passed on of the checked bytes.
+    /// How much of the checked bytes may be passed on.
     struct Verdict: Equatable {
-        /// How many bytes from the first on; the rest is to be shown again, with what follows it.
+        /// How many bytes from the start. The rest must be shown again together with what follows.
         var clean: Int
         var fault: FramingFault?
     }
@@ -29,7 +29,7 @@ struct RequestGuard {
     /// Whether the bytes so far end between two requests.
     var isBetweenRequests: Bool { phase == .head }
 
-    /// Checks bytes that begin after the last verdict's clean ones.
+    /// Checks only the bytes that no earlier verdict called clean.
     mutating func look(at bytes: UnsafeRawBufferPointer) -> Verdict {
         var clean = 0
         do throws(FramingFault) {
@@ -45,8 +45,8 @@ struct RequestGuard {
         }
     }
 
-    /// The bytes that make the library see an end after what was passed on, so that it asks for the
-    /// answer; only after a fault.
+    /// Bytes that let the library see the end of the request and ask for the answer. Call only
+    /// after a fault.
     mutating func close() -> StaticString {
         defer { phase = .over }
         switch phase {

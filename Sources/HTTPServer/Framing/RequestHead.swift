@@ -1,6 +1,6 @@
 import Glibc
 
-/// The head of a request while its bytes arrive: where it ends, and where its body will end.
+/// The head of a request while its bytes arrive. It determines where the head and the body end.
 struct RequestHead {
     enum Body: Equatable {
         case none
@@ -18,12 +18,12 @@ struct RequestHead {
     private var isChunked = false
     /// What the library will need to keep the head.
     private var cost = 0
-    /// Where the incomplete line begins, and how far its bytes are known to be text.
+    /// Where the incomplete line begins, and how far it is known to be text.
     private var position = 0
     private var checked = 0
 
-    /// The library keeps a head, and what it parses out of it, in one piece of memory. The answer's
-    /// head needs some of that.
+    /// The library keeps a head and everything it parses from it in one block of memory. The
+    /// answer's head needs some of it.
     static let costLimit = Server.memoryPerConnection - (2 << 10)
     private static let fieldCost = 64
     private static let methodLimit = 32
@@ -58,7 +58,7 @@ struct RequestHead {
         }
     }
 
-    /// An incomplete line may already be wrong, and never be completed.
+    /// Checks an incomplete line: it may be wrong already and never be completed.
     private mutating func lookAtPart(_ part: UnsafeRawBufferPointer) throws(FramingFault) {
         if cost + part.count > RequestHead.costLimit {
             throw isLineSeen ? .headTooLarge : .targetTooLong
@@ -82,7 +82,7 @@ struct RequestHead {
         _ line: UnsafeRawBufferPointer
     ) throws(FramingFault) {
         if line.isEmpty {
-            // Old clients usually send one blank line after a body.
+            // Old clients often send one blank line after a body.
             if isBlankSeen { throw .malformedRequestLine }
             isBlankSeen = true
             return
@@ -108,7 +108,7 @@ struct RequestHead {
         isLineSeen = true
     }
 
-    /// The preface of a later version has a target that is invalid here.
+    /// The preface of a later HTTP version has a target that is invalid here.
     private func fault(
         ofTargetIn line: UnsafeRawBufferPointer, from start: Int
     ) -> FramingFault {
@@ -117,7 +117,7 @@ struct RequestHead {
     }
 
     private mutating func version(_ text: UnsafeRawBufferPointer) throws(FramingFault) {
-        // Nearly all requests have this version.
+        // Fast path: nearly all requests have this version.
         if text.count == 8, let base = text.baseAddress, memcmp(base, "HTTP/1.1", 8) == 0 {
             return
         }
@@ -145,10 +145,11 @@ struct RequestHead {
         switch colon {
         case 4 where name.isSame("host"): try host(value.withoutBlanks)
         case 6 where name.isSame("cookie"):
-            // The library copies it and splits it at either mark.
+            // The library copies this value and splits it at both characters.
             let parts = value.count { $0 == UInt8(ascii: ";") || $0 == UInt8(ascii: ",") } + 1
             try charge(value.count + parts * RequestHead.fieldCost)
-        // The library keeps blanks after these two, and then knows neither length nor coding.
+        // For these two, the library keeps trailing blanks and then fails to recognize length or
+        // coding.
         case 14 where name.isSame("content-length"): try length(value.withoutBlanksBefore)
         case 17 where name.isSame("transfer-encoding"): try coding(value.withoutBlanksBefore)
         default: break
@@ -176,7 +177,7 @@ struct RequestHead {
     private mutating func finish() throws(FramingFault) {
         if hosts == 0, !isOld { throw .malformedHost }
         if isChunked {
-            // HTTP/1.0 had no chunks: a proxy of that time sees another end.
+            // HTTP/1.0 had no chunks, so a proxy of that version sees another end.
             if isOld || length != nil { throw .ambiguousLength }
             body = .chunked
         } else if let length, length > 0 {
@@ -186,7 +187,7 @@ struct RequestHead {
 }
 
 extension UInt8 {
-    /// Whether the name of a host, its address or its port may contain it.
+    /// Whether a host's name, address or port may contain it.
     fileprivate var isHost: Bool {
         switch self {
         case 0x30...0x39, 0x41...0x5A, 0x61...0x7A: true
@@ -199,8 +200,8 @@ extension UInt8 {
 }
 
 extension UnsafeRawBufferPointer {
-    /// Whether a header's value may contain all of it from `start` on. The loop has no early exit, so that
-    /// the compiler processes many bytes together.
+    /// Whether a header's value may contain everything from `start`. Without an early exit, the
+    /// compiler can process many bytes at once.
     fileprivate func isText(from start: Int) -> Bool {
         var strange: UInt8 = 0
         for place in start..<count {
@@ -210,7 +211,7 @@ extension UnsafeRawBufferPointer {
         return strange == 0
     }
 
-    /// Whether a path or query may contain all of it. Bytes beyond ASCII are checked as text later.
+    /// Whether a path or query may contain all of it. Non-ASCII bytes are checked as text later.
     fileprivate var isTarget: Bool {
         var strange: UInt8 = 0
         for byte in self {
@@ -219,7 +220,7 @@ extension UnsafeRawBufferPointer {
         return strange == 0
     }
 
-    /// The byte's first place.
+    /// The byte's first position.
     fileprivate func place(of byte: UInt8) -> Int? {
         guard let base = baseAddress, let found = memchr(base, Int32(byte), count)
         else { return nil }

@@ -1,31 +1,31 @@
-/// Where work is done: each room has its own queue and workers, so that no crowd blocks another.
+/// Each room has its own queue and workers, so a crowd in one does not block the others.
 package enum Room: Sendable, CaseIterable {
     /// For callers with a key.
     case known
-    /// For callers without a key whose signer was recently believed.
+    /// For callers without a key whose evidence's signer was recently trusted.
     case proven
     /// For all others.
     case strangers
 }
 
-/// The fate of a body, decided when only the head of its request has arrived.
+/// What happens to a body. It is decided when only the request's head has arrived.
 package enum Admission: Sendable {
-    /// It is kept, up to that many bytes, in the memory of that room.
+    /// It is kept in the room's memory, up to the limit.
     case body(limit: Int, Room)
-    /// It is discarded: this is the answer.
+    /// It is discarded, and this is the answer.
     case refused(Response)
-    /// Deciding takes a while; a worker in the strangers' room decides.
+    /// The decision takes a while, so a worker in the strangers' room makes it.
     case asking(@Sendable () -> Admission)
 }
 
-/// How much each of many holders has at a time, and all together.
+/// Counts how much each holder has, and all of them together.
 struct Shares<Holder: Hashable> {
     private var each: [Holder: Int] = [:]
     private var total = 0
 
     func held(by holder: Holder) -> Int { each[holder, default: 0] }
 
-    /// Takes some, unless that exceeds the limit of one holder or of all.
+    /// Takes some, unless that would exceed a holder's limit or the total.
     mutating func take(_ amount: Int = 1, for holder: Holder, limit: Int, of most: Int = .max)
         -> Bool
     {
@@ -43,10 +43,11 @@ struct Shares<Holder: Hashable> {
     }
 }
 
-/// How many connections each address has, and each network.
+/// How many connections each address and each network has.
 struct ConnectionShares {
     enum Standing { case fine, closed }
-    /// How many connections above an address's limit get an answer; any further one is only closed.
+    /// How many connections above an address's limit get an answer. Further ones are closed without
+    /// one.
     private static let headroom = 16
     private var addresses = Shares<ClientAddress>()
     private var networks = Shares<ClientNetwork>()
@@ -59,7 +60,7 @@ struct ConnectionShares {
         return .fine
     }
 
-    /// A network may have twice as many as one of its addresses.
+    /// A network may have twice as many connections as one address.
     func isExcess(_ client: ClientAddress, limit: Int) -> Bool {
         addresses.held(by: client) > limit || networks.held(by: client.network) > 2 * limit
     }

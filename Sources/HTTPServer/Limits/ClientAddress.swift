@@ -1,7 +1,7 @@
 import Glibc
 
-/// A client's place on the network. Of an IPv6 address only the first 56 bits count, the size of an ordinary
-/// line: a client can freely choose the rest.
+/// A client's place on the network. Only the first 56 bits of an IPv6 address count, the size of an
+/// ordinary line: clients can choose the rest freely.
 package struct ClientAddress: Hashable, Sendable, CustomStringConvertible {
     /// In network order; an IPv4 address is written as an IPv6 one.
     fileprivate let bytes: [UInt8]
@@ -23,7 +23,7 @@ package struct ClientAddress: Hashable, Sendable, CustomStringConvertible {
     static let unknown = ClientAddress(whole: [UInt8](repeating: 0, count: 16))
 
     init(_ address: UnsafePointer<sockaddr>) {
-        // The offset of the address itself in both families.
+        // The address has the same offset in both families.
         let raw = UnsafeRawPointer(address)
         switch Int32(address.pointee.sa_family) {
         case AF_INET:
@@ -51,7 +51,7 @@ package struct ClientAddress: Hashable, Sendable, CustomStringConvertible {
         }
     }
 
-    /// The network of a customer with many lines, who may alternate between them.
+    /// The network of a customer with many lines, who could switch between them.
     var network: ClientNetwork {
         ClientNetwork(bytes: isOld ? bytes : Array(bytes.prefix(6)))
     }
@@ -61,6 +61,11 @@ package struct ClientAddress: Hashable, Sendable, CustomStringConvertible {
         if inet_pton(AF_INET, host, &four) == 1 { return mapped + four }
         var sixteen = [UInt8](repeating: 0, count: 16)
         return inet_pton(AF_INET6, host, &sixteen) == 1 ? sixteen : nil
+    }
+
+    /// Whether the client is on this machine.
+    var isOnLoopback: Bool {
+        isOld ? bytes[12] == 127 : bytes.dropLast().allSatisfy { $0 == 0 } && bytes[15] == 1
     }
 
     /// Whether it is an IPv4 address.
@@ -84,7 +89,7 @@ struct ClientNetwork: Hashable, Sendable {
     fileprivate let bytes: [UInt8]
 }
 
-/// The proxies that are believed about their clients.
+/// Proxies whose word about their clients is trusted.
 package struct TrustedProxies: Sendable {
     private struct Network {
         let bytes: [UInt8]
@@ -94,13 +99,14 @@ package struct TrustedProxies: Sendable {
         var isOld: Bool { bits >= 96 && bytes.starts(with: ClientAddress.mapped) }
     }
     private let networks: [Network]
-    /// The headers in which they name their clients. A proxy must not pass on either as a client
-    /// wrote it.
+    /// The headers in which proxies name their clients. A proxy must not pass on either of them as
+    /// its client wrote it.
     package static let headers: (forwardedFor: StaticString, forwarded: StaticString) = (
         "X-Forwarded-For", "Forwarded"
     )
 
     package static let none = TrustedProxies(networks: [])
+    package var isEmpty: Bool { networks.isEmpty }
 
     private init(networks: [Network]) { self.networks = networks }
 
@@ -134,6 +140,16 @@ package struct TrustedProxies: Sendable {
     }
 }
 
+/// How a request came, apart from TLS that the server itself speaks.
+package enum RequestWay: Hashable, Sendable {
+    /// Through a trusted proxy.
+    case proxy
+    /// From a program on this machine.
+    case thisMachine
+    /// From another machine.
+    case network
+}
+
 /// The origin of one connection's requests.
 struct Origin: Sendable {
     let peer: ClientAddress
@@ -146,8 +162,15 @@ struct Origin: Sendable {
         isProxy = proxies.contains(peer)
     }
 
-    /// The client for whom the proxy speaks, by the values of the two headers. A proxy sets one of them and
-    /// passes on the other as the client wrote it: if they disagree, neither counts.
+    /// A proxy names its client. A request from this machine that names none came from another
+    /// program, even if a proxy runs here.
+    func way(isForwarded: Bool) -> RequestWay {
+        if isProxy, isForwarded || !peer.isOnLoopback { return .proxy }
+        return peer.isOnLoopback ? .thisMachine : .network
+    }
+
+    /// The client behind the proxy, according to both headers. A proxy sets one of them and may
+    /// pass on the other as the client wrote it, so neither counts if they disagree.
     func client(forwardedFor: [String], forwarded: [String]) -> ClientAddress {
         guard isProxy else { return peer }
         let stated = [Origin.entries(of: forwardedFor), Origin.hosts(in: forwarded)]
@@ -156,8 +179,8 @@ struct Origin: Sendable {
         return first
     }
 
-    /// Only the last entry comes from the proxy itself; of several proxies in a row, each names the one
-    /// before it.
+    /// Only the last entry comes from the proxy itself. In a chain, each proxy names the one before
+    /// it.
     private func client(last entries: [String]) -> ClientAddress {
         var client = peer
         for text in entries.reversed() {
@@ -168,7 +191,7 @@ struct Origin: Sendable {
         return client
     }
 
-    /// A header in several lines is one list.
+    /// A header on several lines is one list.
     private static func entries(of values: [String]) -> [String] {
         values.flatMap { $0.split(separator: ",") }.map(String.init)
             .filter { !$0.allSatisfy(\.isWhitespace) }

@@ -1,6 +1,6 @@
 import Threading
 
-/// Ordinary threads for work that would hold up others, with a bounded queue.
+/// Threads for work that would hold up others, with a bounded queue.
 final class WorkerPool: Sendable {
     typealias Work = @Sendable () -> Void
 
@@ -8,13 +8,13 @@ final class WorkerPool: Sendable {
         var waiting: [Work?]
         var first = 0
         var count = 0
-        /// Work that was begun earlier and continues, ahead of the queue; it needs no limit of its own.
+        /// Earlier work that continues. It goes ahead of the queue and needs no limit.
         var begun: [Work] = []
         var busy = 0
         var idle = 0
         var running: Int
-        /// One idle worker was woken and has not looked yet; it will wake the next. Waking costs
-        /// more than most answers, so a burst must not wake one for each.
+        /// Whether an idle worker was woken and has not looked yet. It will wake the next one.
+        /// Waking costs more than most answers, so a burst must not wake a worker for each request.
         var isWaking = false
         var isStopped = false
 
@@ -53,7 +53,7 @@ final class WorkerPool: Sendable {
     var depth: Int { state.change(wake: .none) { $0.count } }
     var busy: Int { state.change(wake: .none) { $0.busy } }
 
-    /// Queues `work`, after `prepare`; neither happens when the queue is full.
+    /// Calls `prepare` and queues `work`. Does neither if the queue is full.
     func submit(prepare: () -> Void, _ work: @escaping Work) -> Bool {
         let (isQueued, isWaking) = state.change(wake: .none) { state in
             guard state.count < state.waiting.count, !state.isStopped else { return (false, false) }
@@ -65,7 +65,7 @@ final class WorkerPool: Sendable {
         return isQueued
     }
 
-    /// Continues earlier work, ahead of everything that waits.
+    /// Continues earlier work ahead of the queue.
     func goOn(_ work: @escaping Work) {
         let isWaking = state.change(wake: .none) { state in
             state.begun.append(work)
@@ -95,7 +95,7 @@ final class WorkerPool: Sendable {
         state.change { $0.running -= 1 }
     }
 
-    /// Waits for work; `nil` once no more will come.
+    /// Waits for work; `nil` once the pool has stopped.
     private static func next(
         _ state: Monitor<State>, _ standing: inout Standing
     ) -> (Work, isWaking: Bool)? {

@@ -69,6 +69,8 @@ private final class Worker: Sendable {
     }
     /// A run for all instances is logged if it takes this long.
     private static let longRun: Int64 = 1000
+    /// After this many faults in a row, while the database is usable, the job itself is at fault.
+    private static let puzzleLimit = 3
     let job: Job
     private let turns: Turns
     private let makeTurns: @Sendable (Job) -> Turns
@@ -150,7 +152,7 @@ private final class Worker: Sendable {
     }
 
     private func repeatRuns(on thread: Int) {
-        var failures = 0
+        var (failures, puzzles) = (0, 0)
         while true {
             let (hurries, isStopping) = state.change(wake: .none) { state in
                 state.idleSince[thread] = -1
@@ -160,7 +162,7 @@ private final class Worker: Sendable {
             let pause: Int64
             do throws(Fault) {
                 pause = try run()
-                failures = 0
+                (failures, puzzles) = (0, 0)
                 state.change { state in
                     state.reason = nil
                     if pause > 0 { state.idleSince[thread] = hurries }
@@ -168,7 +170,9 @@ private final class Worker: Sendable {
             } catch {
                 failures += 1
                 pause = job.pause(afterFailures: failures)
-                tell(error, pause)
+                let puzzle = error.isOfWholeDatabase ? turns.puzzle : nil
+                puzzles = puzzle == nil ? 0 : puzzles + 1
+                tell(error, pause, puzzle: puzzles >= Worker.puzzleLimit ? puzzle : nil)
             }
             let isHurried = rest(pause, unlessHurriedSince: hurries)
             if isHurried { failures = 0 }
@@ -211,11 +215,12 @@ private final class Worker: Sendable {
             ?? false
     }
 
-    private func tell(_ fault: Fault, _ pause: Int64) {
+    /// `puzzle` is what failed again and again in a database that others can use.
+    private func tell(_ fault: Fault, _ pause: Int64, puzzle: String?) {
         // The watch of the database reports that it is unreachable, and a busy database is only so for a
         // moment.
-        if fault.isOfWholeDatabase || fault == .busy { return }
-        let reason = fault.sentence
+        if fault.isOfWholeDatabase && puzzle == nil || fault == .busy { return }
+        let reason = puzzle.map { fault.sentence(although: $0) } ?? fault.sentence
         let isNew = state.change(wake: .none) { state in
             defer { state.reason = reason }
             return state.reason != reason
@@ -227,5 +232,17 @@ private final class Worker: Sendable {
                 "job": .string(job.name), "reason": .string(reason),
                 "again_in_milliseconds": .integer(Int(pause)),
             ])
+    }
+}
+
+extension Fault {
+    /// For operators, when the database can be used and the same work fails every time.
+    fileprivate func sentence(although puzzle: String) -> String {
+        guard case .unavailable = self else {
+            return "\(sentence) It happened three times in a row."
+        }
+        return
+            "The database can be used, and yet what this job asks of it failed three times in a row: a stream "
+            + "or a table may be too large to be read in time. The last such fault: \(puzzle)"
     }
 }

@@ -4,16 +4,16 @@ package import Core
 package enum Schedule: Sendable {
     /// On every instance, this many milliseconds after the previous run.
     case everywhere(milliseconds: Int64)
-    /// On one of all instances at a time, this many milliseconds after the previous run, regardless of
+    /// On one instance at a time, this many milliseconds after the previous run, regardless of
     /// Deed's clock.
     case alone(milliseconds: Int64)
-    /// On one of all instances, once in this many milliseconds of Deed's clock.
+    /// On one instance at a time, once per this many milliseconds of Deed's clock.
     case once(milliseconds: Int64)
-    /// On one of all instances, once a day.
+    /// On one instance at a time, once a day.
     case daily(TimeOfDay)
 
-    /// When the next run is due, for a job that one instance runs for all. A job that never ran counts
-    /// from when this instance knows it.
+    /// When the next run is due for a job that one instance runs for all. A job that never ran
+    /// counts from when this instance started to know it.
     func due(after lastRun: Instant?, known: Instant, now: Instant) -> Instant {
         switch self {
         case .everywhere, .alone: return now
@@ -25,7 +25,7 @@ package enum Schedule: Sendable {
         }
     }
 
-    /// How long a job rests between two runs, or between two checks whether it is its turn.
+    /// How long a job rests between two runs, or between two checks of its turn.
     var pause: Int64 {
         switch self {
         case .everywhere(let milliseconds), .alone(let milliseconds): milliseconds
@@ -34,7 +34,7 @@ package enum Schedule: Sendable {
         }
     }
 
-    /// Deed's clock may be set, and another instance may die, so this is checked again.
+    /// Checked this often, because Deed's clock may be set and another instance may die.
     private static let look: Int64 = 5000
 }
 
@@ -54,12 +54,12 @@ package struct TimeOfDay: Hashable, Sendable {
         milliseconds = (Int64(hour) * 60 + Int64(minute)) * 60_000
     }
 
-    /// The last instant at or before one with that time of day.
+    /// The latest instant with this time of day, at or before the given one.
     package func last(by instant: Instant) -> Instant {
         next(after: instant.advanced(byMilliseconds: -TimeOfDay.day))
     }
 
-    /// The first instant after one with that time of day.
+    /// The first instant with this time of day after the given one.
     package func next(after instant: Instant) -> Instant {
         let day = TimeOfDay.day
         let past = instant.milliseconds - milliseconds

@@ -2,20 +2,21 @@ import Core
 import Ledger
 import Threading
 
-/// Whose turn it is to run a job: each instance has its own, or the one with the lease has it.
+/// Decides whose turn it is to run a job: each instance has its own turn, or the lease holder has
+/// it.
 final class Turns: Sendable {
     struct Turn: Sendable {
         let startedAt: Instant
         let lease: KeptLease?
 
-        /// Whether it is still known to be this instance's.
+        /// Whether it still belongs to this instance, as far as is known.
         var isHeld: Bool { lease?.isHeld ?? true }
     }
 
     private struct State {
-        /// Until then the database need not be asked.
+        /// The database need not be asked before this instant.
         var due = Instant.distantPast
-        /// The time requested by the last run, if it is earlier than the schedule's.
+        /// When the last run asked to run again, if that is before the schedule.
         var early = Instant.distantFuture
     }
     private let state = Monitor(State())
@@ -36,7 +37,7 @@ final class Turns: Sendable {
         known = now()
     }
 
-    /// The turn, if it is this instance's.
+    /// Takes the turn if it belongs to this instance.
     func take() throws(Fault) -> Turn? {
         let now = now()
         if case .everywhere = job.schedule { return Turn(startedAt: now, lease: nil) }
@@ -63,9 +64,12 @@ final class Turns: Sendable {
         state.change { $0.due = min($0.early, due) }
     }
 
+    /// What failed although the database can be used; `nil` while it cannot.
+    var puzzle: String? { ledger.puzzle }
+
     /// Returns the turn after a failed run.
     func abandon(_ turn: Turn) {
-        // If that fails too, the lease runs out.
+        // If this fails as well, the lease expires.
         try? turn.lease?.end()
     }
 
@@ -85,7 +89,7 @@ final class Turns: Sendable {
 }
 
 extension Instant {
-    /// Zero if the other one has passed.
+    /// Zero if the other instant has passed.
     fileprivate func milliseconds(until other: Instant) -> Int64 {
         if other <= self { return 0 }
         let (left, overflow) = other.milliseconds.subtractingReportingOverflow(milliseconds)

@@ -14,26 +14,24 @@ package struct ShardMark: Hashable, Sendable {
         self.chain = chain
     }
 
-    /// The beginning of a shard.
     package static func start(of shard: Shard) -> ShardMark {
         ShardMark(shard: shard, head: 0, chain: [UInt8](repeating: 0, count: 32))
     }
 }
 
-/// Walks the events of a shard up to its head and notes each one that does not continue the chain.
-/// After a finding it continues with what was recorded, so that one change makes one finding.
+/// Walks a shard's events up to its head and notes each one that does not continue the chain. After
+/// a finding it continues with the recorded chain, so one change makes one finding.
 struct ChainWalk {
     private let head: ShardMark
     private let recordedAt: Int64
     private(set) var findings = AuditFindings()
     private(set) var sequence: Int64
-    /// The chain up to here; `nil` after a gap.
+    /// The chain so far; `nil` after a gap.
     private var chain: [UInt8]?
     private var lastRecordedAt: Int64?
-    /// An event that does not fit because its own chain or its header was changed: the next event
-    /// shows which.
+    /// An event whose own chain or header was changed. The next event shows which.
     private var doubted: (row: LoggedRow, expected: [UInt8])?
-    /// The first emptied event of each stream, until an erasure of its customer follows.
+    /// The first emptied event of each stream, until the customer's erasure follows.
     private var emptied: [String: Int64] = [:]
 
     init(from start: ShardMark, to head: ShardMark, recordedAt: Int64) {
@@ -84,7 +82,7 @@ struct ChainWalk {
         }
     }
 
-    /// An emptied event is right if its customer was erased later.
+    /// Emptying is right if the customer was erased later.
     private mutating func note(_ row: LoggedRow) {
         if row.isEmptied {
             if emptied[row.streamText] == nil { emptied[row.streamText] = row.sequence }
@@ -93,7 +91,8 @@ struct ChainWalk {
         }
     }
 
-    /// Decides what was changed in the doubted event: its chain, if the next event fits a different one.
+    /// Decides what was changed in the doubted event. If the next event fits another chain, it was
+    /// the chain.
     private mutating func settleDoubt(nextFits expected: [UInt8]?) {
         guard let (row, computed) = doubted else { return }
         doubted = nil
@@ -109,7 +108,7 @@ struct ChainWalk {
                 + (isForeign ? "; \(row.streamText) is of another shard" : ""))
     }
 
-    /// Adds the findings that are due when no more events follow.
+    /// Adds the findings that remain after the last event.
     mutating func finish() {
         for sequence in emptied.values.sorted() {
             add(sequence, "payload", "the event's content", "none, and no erasure of the customer")
@@ -150,12 +149,12 @@ extension LoggedRow {
         payload.isEmpty && EventType(rawValue: header.type)?.mayBeEmptied == true
     }
 
-    /// What the digest should be; of an emptied event nothing else is known.
+    /// What the digest should be. For an emptied event, nothing else is known.
     fileprivate var payloadDigest: [UInt8] {
         isEmptied ? digest : SHA256.digest(Array(payload.utf8)).bytes
     }
 
-    /// The stream of the event, for people.
+    /// The event's stream, as text for people.
     var streamText: String {
         "\(header.project), \(header.environment), \(quoted(header.customer))"
     }

@@ -1,9 +1,9 @@
 import Core
 
-/// The rows of `waiting_credits` that a customer has by the log. A separate job removes a
-/// transaction's row once a catalog knows its product: until then the row may be there or not.
+/// A customer's rows in `waiting_credits` according to the log. A separate job removes a
+/// transaction's row once a catalog knows its product. Until then, the row may exist or not.
 struct ExpectedCredits {
-    /// The credits that must exist, by their key.
+    /// Credits that must exist, by key.
     private(set) var needed: RowTexts = [:]
     private(set) var possible: Set<[String]> = []
 
@@ -11,7 +11,8 @@ struct ExpectedCredits {
         for recorded in events {
             let catalogs = project.catalogs(since: recorded.catalogVersion)
             var credits = WaitingCreditRows()
-            // By a catalog that is no longer remembered, any product may have been unknown.
+            // If the catalog of that time is no longer remembered, any product may have been
+            // unknown.
             credits.add(recorded.event, of: stream, by: catalogs?.first ?? Catalog())
             for (credit, row) in zip(credits.credits, credits.rows()) {
                 let row = RowText(row, of: .waitingCredits)
@@ -23,7 +24,7 @@ struct ExpectedCredits {
 }
 
 extension Event {
-    /// Whether it may leave a transaction waiting for its product.
+    /// Whether the event may leave a transaction waiting for its product.
     var mayAwaitProduct: Bool {
         switch self {
         case .purchaseMade, .purchaseAttached: true
@@ -33,7 +34,7 @@ extension Event {
 }
 
 extension StreamState {
-    /// The tokens of the purchases in the stream.
+    /// Tokens of the purchases in this stream.
     func tokensOfPurchases(in stream: Stream) -> [TokenKey] {
         let purchases = customer?.purchases ?? []
         return purchases.flatMap(\.tokens).map { TokenKey($0.text, in: stream) }

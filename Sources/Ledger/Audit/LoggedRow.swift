@@ -27,7 +27,7 @@ struct LoggedRow {
 
     var sequence: Int64 { header.sequence }
 
-    /// The shard to which an event of that customer belongs; `nil` if the names are not valid.
+    /// The shard for an event of that customer; `nil` if the names are invalid.
     var shardOfNames: Shard? {
         (try? Stream(
             project: header.project, environment: header.environment, customer: header.customer))?

@@ -3,23 +3,22 @@ package import Core
 import Postgres
 import SQL
 
-/// Compares the projections with the fold of the log, row by row, each page as of one moment.
+/// Compares the projections with the log, row by row. Each page is read as of one moment.
 package struct ProjectionAudit {
     private static let page = 200
 
     /// Customers whose rows were compared.
     package private(set) var customers = 0
     package private(set) var findings = AuditFindings()
-    /// Rows of name tables that were missing for their customers: another customer may have them
-    /// now.
+    /// Rows of name tables that a customer lacks. Another customer may have them now.
     private var missing: [Table: RowTexts] = [:]
-    /// The streams with differing rows, in the order in which they were found.
+    /// Streams with differing rows, in the order found.
     package private(set) var differing: [Stream] = []
     /// Rows without events, and missing rows that rewriting a customer would not restore.
     private(set) var strays = StrayRows()
-    /// Customers with unreadable events: the log cannot repair these.
+    /// Customers with unreadable events, which the log cannot repair.
     package private(set) var unreadable = 0
-    /// Projects whose own rows differ, or those of their keys and apps.
+    /// Projects with differences in their own rows or those of their keys and apps.
     private(set) var differingProjects: [ProjectID] = []
 
     /// How many customers, projects and rows need repair.
@@ -29,7 +28,7 @@ package struct ProjectionAudit {
 
     package init() {}
 
-    /// Compares everything: missing rows and superfluous ones.
+    /// Compares everything, including missing and superfluous rows.
     package mutating func compareAll(
         _ auditor: Auditor, progress: (_ customers: Int) -> Void
     ) throws(LedgerError) {
@@ -54,7 +53,7 @@ package struct ProjectionAudit {
         addMissing()
     }
 
-    /// Compares every row of a name table with the events of the customer that it names.
+    /// Compares every row of a name table with the events of the customer named there.
     private mutating func compareNames(
         of project: ProjectID?, _ auditor: Auditor
     ) throws(LedgerError) {
@@ -68,7 +67,7 @@ package struct ProjectionAudit {
         }
     }
 
-    /// Compares the rows of the project itself, and all of its name rows.
+    /// Compares the project's own rows and all of its name rows.
     package mutating func compareNames(
         in project: ProjectID, _ auditor: Auditor
     ) throws(LedgerError) {
@@ -77,7 +76,7 @@ package struct ProjectionAudit {
         addMissing()
     }
 
-    /// Compares projects, keys and apps, and the rows of about that many customers and names.
+    /// Compares projects, keys and apps, and a sample of roughly this many customers and names.
     package mutating func compareSample(
         of count: Int, _ auditor: Auditor
     ) throws(LedgerError) {
@@ -120,8 +119,8 @@ package struct ProjectionAudit {
         addMissing()
     }
 
-    /// Compares the rows of some of a project's customers; in a large project, from only a few
-    /// shards.
+    /// Compares the rows of a sample of a project's customers. In a large project it reads only a
+    /// few shards.
     package mutating func compareSample(
         of count: Int, in project: ProjectID, _ auditor: Auditor
     ) throws(LedgerError) {
@@ -160,7 +159,7 @@ package struct ProjectionAudit {
         }
     }
 
-    /// Compares customers whose rows lie in that shard, if the shard is known.
+    /// Compares customers. If the shard is known, their rows must be in it.
     private mutating func compare(
         _ names: [CustomerName], in shard: Shard? = nil, _ auditor: Auditor
     ) throws(LedgerError) {
@@ -189,7 +188,7 @@ package struct ProjectionAudit {
             compare(streams, try auditor.snapshot(of: streams))
         } catch {
             guard case .unreadable(let what) = error.fault else { throw error }
-            // One by one, so that the faulty stream is named and the others are compared.
+            // Goes one by one, to name the faulty stream and compare the others.
             if let stream = streams.first, streams.count == 1 {
                 unreadable += 1
                 findings.add(
@@ -208,7 +207,7 @@ package struct ProjectionAudit {
     }
 
     private mutating func compare(_ streams: [Stream], _ page: ProjectionPage) {
-        // Read after the rows, so that no row was written later.
+        // The log is read after the rows, so no row can be newer.
         for stream in streams {
             guard let customer = page.states[stream]?.customer else { continue }
             if customer.version == 0 {
@@ -223,13 +222,18 @@ package struct ProjectionAudit {
             compareCredits(of: stream, customer, page)
             let (count, missed) = (findings.count, missingCount)
             let isWaiting = page.isWaiting(stream)
+            if let (found, state) = page.kept[stream],
+                let finding = found.finding(stream, named(stream), by: state)
+            {
+                findings.add(finding)
+            }
             for table in Table.ofCustomers + Table.ofNames where table.followsFromState {
                 compare(
                     page.needed(of: table, stream), page.found[stream]?[table] ?? [:], of: table,
                     isWaiting: isWaiting)
             }
-            // A row may have moved to another customer meanwhile; then the rows of its rightful holder are
-            // rewritten.
+            // A row may have moved to another customer meanwhile. Then its rightful holder's rows
+            // are rewritten.
             if findings.count > count || missingCount > missed { differing.append(stream) }
         }
     }
@@ -257,7 +261,7 @@ package struct ProjectionAudit {
 
     private var missingCount: Int { missing.values.reduce(0) { $0 + $1.count } }
 
-    /// Compares the credits that wait for a product of the catalog.
+    /// Compares credits that wait for a product of the catalog.
     private mutating func compareCredits(
         of stream: Stream, _ customer: CustomerState, _ page: ProjectionPage
     ) {
@@ -284,7 +288,7 @@ package struct ProjectionAudit {
         }
     }
 
-    /// Columns that follow from the catalog are not compared while rows wait for a new catalog.
+    /// While rows wait for a new catalog, columns that depend on it are not compared.
     private mutating func compare(
         _ expected: RowText?, _ found: RowText?, of table: Table, isWaiting: Bool = false
     ) {
@@ -319,13 +323,13 @@ package struct ProjectionAudit {
     }
 }
 
-/// The owner of the rows, for people.
+/// The rows' owner, as text for people.
 private func named(_ stream: Stream) -> String {
     "\(stream.project), \(stream.environment), \(stream.customer)"
 }
 
 extension AuditFinding {
-    /// Whether it is already about that row.
+    /// Whether there is already a finding about that row.
     fileprivate func names(_ row: RowText, of table: Table) -> Bool {
         self.table == table.title && self.row == table.title(of: row)
     }

@@ -3,21 +3,23 @@ import Core
 import Postgres
 import SQL
 
-/// Rows of a table by their keys.
+/// A table's rows by key.
 typealias RowTexts = [[String]: RowText]
 
 /// The log and the tables of some customers at one moment.
 struct ProjectionPage {
     let states: [Stream: StreamState]
-    /// The rows that should exist by their events.
+    /// Rows that should exist according to the events.
     fileprivate(set) var expected: [Stream: [Table: RowTexts]] = [:]
     fileprivate(set) var found: [Stream: [Table: RowTexts]] = [:]
-    /// The catalog that the rows of all of a project's customers follow.
+    /// The catalog that the rows of all customers of a project follow.
     fileprivate(set) var projected: [ProjectID: Int64] = [:]
-    /// The credits that wait or may wait, by the streams' events.
+    /// The kept states, and what the events give at their versions.
+    fileprivate(set) var kept: [Stream: (found: FoundState, state: CustomerState?)] = [:]
+    /// Credits that wait or may wait, according to the streams' events.
     fileprivate(set) var credits: [Stream: ExpectedCredits] = [:]
-    /// Tokens of purchases that already have a customer by the rows: no row needs to wait under
-    /// them.
+    /// Tokens of purchases that already have a customer, according to the rows. No row needs to
+    /// wait under them.
     fileprivate(set) var owned: Set<TokenKey> = []
 
     fileprivate init(_ states: [Stream: StreamState]) { self.states = states }
@@ -36,7 +38,7 @@ struct ProjectionPage {
         return version < newest && (projected[stream.project] ?? 0) < newest
     }
 
-    /// The rows that a table must have. A token that already has a customer needs no waiting row.
+    /// Rows that a table must have. A token that already has a customer needs no waiting row.
     func needed(of table: Table, _ stream: Stream) -> RowTexts {
         let expected = expected[stream]?[table] ?? [:]
         if table != .unclaimedTokens, table != .carriedTokens { return expected }
@@ -47,7 +49,7 @@ struct ProjectionPage {
     }
 }
 
-/// The customer that a row names, valid or not.
+/// The customer that a row names. The name may be invalid.
 struct CustomerName {
     let project: String
     let environment: String
@@ -73,7 +75,7 @@ struct CustomerName {
 extension Auditor {
     private static let namesPage = 500
 
-    /// Up to `limit` customers after `last` who have a row in the shard.
+    /// Up to `limit` customers after `last` with a row in the shard.
     func customers(
         in shard: Shard, of project: ProjectID? = nil, after last: CustomerName?, _ limit: Int
     ) throws(LedgerError) -> [CustomerName] {
@@ -96,7 +98,7 @@ extension Auditor {
         return try all(call) { rows, row in CustomerName(rows, row) }
     }
 
-    /// Customers with events but without a row in the projections.
+    /// Customers with events who have no row in the projections.
     func unlistedCustomers(
         in shard: Shard, of project: ProjectID?, _ limit: Int
     ) throws(LedgerError) -> [CustomerName] {
@@ -105,7 +107,7 @@ extension Auditor {
         return try all(call) { rows, row in CustomerName(rows, row) }
     }
 
-    /// Adds rows of customers who lack a row of their own.
+    /// Adds rows whose customers have no row of their own.
     func addOrphans(
         in shard: Shard, of project: ProjectID? = nil, to findings: inout AuditFindings
     ) throws(LedgerError) {
@@ -119,19 +121,24 @@ extension Auditor {
         }
     }
 
-    /// The customers' and their projects' states, and the customers' rows.
+    /// The states of these customers and their projects, with the customers' rows.
     func snapshot(of streams: [Stream]) throws(LedgerError) -> ProjectionPage {
         try link.settled { connection throws(LedgerError) in
             try connection.execute([Statement.beginSnapshot()])
             let wanted = Set(streams).union(streams.map { .ofProject($0.project) })
             var recorded: [Stream: [RecordedEvent]] = [:]
+            let kept = try connection.foundStates(of: streams)
+            var passed: [Stream: CustomerState] = [:]
             var page = ProjectionPage(
-                try connection.states(of: Array(wanted)) { event in
+                try connection.states(
+                    of: Array(wanted), noting: kept.mapValues(\.version), in: &passed
+                ) { event in
                     if event.event.isErasure { recorded[event.stream] = nil }
                     if event.event.mayAwaitProduct {
                         recorded[event.stream, default: []].append(event)
                     }
                 })
+            for (stream, found) in kept { page.kept[stream] = (found, passed[stream]) }
             try connection.readRows(of: streams, into: &page)
             try connection.execute([Statement.commit()])
             for (stream, events) in recorded {
@@ -142,8 +149,7 @@ extension Auditor {
         }
     }
 
-    /// The rows of one or all projects: those that follow from the projects' own events, and those in the
-    /// database.
+    /// The rows of one or all projects, both expected and found.
     func projectRows(
         of wanted: ProjectID? = nil
     ) throws(LedgerError) -> (expected: [Table: RowTexts], found: [Table: RowTexts]) {
@@ -179,8 +185,8 @@ extension Auditor {
         }
     }
 
-    /// Some rows of a name table after one, or about that many at random, and the states of the
-    /// customers that they name at the same moment.
+    /// Rows of a name table after one of them, or roughly that many at random. Includes the named
+    /// customers' states at the same moment.
     func names(
         of table: Table, in project: ProjectID? = nil, after last: RowText?, sample: Int?
     ) throws(LedgerError) -> (rows: [RowText], states: [Stream: StreamState]) {
@@ -193,7 +199,7 @@ extension Auditor {
             var unreadable: Set<Stream> = []
             let states = try connection.states(of: Array(streams), unreadable: &unreadable)
             try connection.execute([Statement.commit()])
-            // The comparison of the customers' own rows reports unreadable streams.
+            // Unreadable streams are reported by the comparison of the customers' own rows.
             return (rows, states.filter { !unreadable.contains($0.key) })
         }
     }
@@ -210,7 +216,7 @@ extension Connection {
         return found
     }
 
-    /// Reads the existing rows of customers, and adds the expected ones.
+    /// Reads existing rows of customers and adds the expected ones.
     fileprivate mutating func readRows(
         of streams: [Stream], into page: inout ProjectionPage
     ) throws(LedgerError) {
@@ -231,7 +237,7 @@ extension Connection {
         (page.owned, page.projected) = (owned, projected)
         let tables = Table.ofCustomers + Table.ofNames
         var keys: [Table: [Row]] = [:]
-        // For each key, the customer who should have it.
+        // The rightful customer for each key.
         var owners: [Table: [[String]: Stream]] = [:]
         for stream in streams {
             guard let customer = page.states[stream]?.customer, customer.version > 0 else {
@@ -264,22 +270,40 @@ extension Connection {
         }
     }
 
-    /// The fold of all events of each stream; `seen` gets every event.
+    /// Folds all events of each stream. `seen` gets every event.
     mutating func states(
         of streams: [Stream], seen: (RecordedEvent) -> Void = { _ in }
     ) throws(LedgerError) -> [Stream: StreamState] {
+        var passed: [Stream: CustomerState] = [:]
+        return try states(of: streams, noting: [:], in: &passed, seen: seen)
+    }
+
+    /// The same. `passed` gets the states at these versions.
+    mutating func states(
+        of streams: [Stream], noting versions: [Stream: Int64],
+        in passed: inout [Stream: CustomerState], seen: (RecordedEvent) -> Void
+    ) throws(LedgerError) -> [Stream: StreamState] {
         var unreadable: Set<Stream> = []
-        let states = try states(of: streams, unreadable: &unreadable, seen: seen)
+        let states = try states(
+            of: streams, unreadable: &unreadable, noting: versions, in: &passed, seen: seen)
         if let stream = unreadable.first {
             throw .unreadable("an event of \(quoted(stream.customer.text))")
         }
         return states
     }
 
-    /// The folds, without streams whose events this release cannot read.
+    /// Folds the streams and omits every stream that this release cannot read.
     mutating func states(
-        of streams: [Stream], unreadable: inout Set<Stream>,
-        seen: (RecordedEvent) -> Void = { _ in }
+        of streams: [Stream], unreadable: inout Set<Stream>
+    ) throws(LedgerError) -> [Stream: StreamState] {
+        var passed: [Stream: CustomerState] = [:]
+        return try states(
+            of: streams, unreadable: &unreadable, noting: [:], in: &passed, seen: { _ in })
+    }
+
+    private mutating func states(
+        of streams: [Stream], unreadable: inout Set<Stream>, noting versions: [Stream: Int64],
+        in passed: inout [Stream: CustomerState], seen: (RecordedEvent) -> Void
     ) throws(LedgerError) -> [Stream: StreamState] {
         var unread: Set<Stream> = []
         var states = Dictionary(
@@ -293,6 +317,9 @@ extension Connection {
                 do throws(LedgerError) {
                     let recorded = try event.recorded()
                     states[event.stream]?.apply(recorded)
+                    if versions[event.stream] == event.version {
+                        passed[event.stream] = states[event.stream]?.customer
+                    }
                     seen(recorded)
                 } catch {
                     unread.insert(event.stream)

@@ -2,9 +2,9 @@ package import Core
 import Postgres
 import SQL
 
-/// An event that was moved aside because no head covers it.
+/// An event that was moved aside because it is beyond the head.
 package struct QuarantinedEvent: Hashable, Sendable {
-    /// Its shard and position, as in `17:48213`.
+    /// Its shard and position, such as `17:48213`.
     package let place: String
     package let customer: String
     package let type: String
@@ -12,7 +12,7 @@ package struct QuarantinedEvent: Hashable, Sendable {
 
 extension Auditor {
     /// Moves every event beyond its shard's head into `deed.quarantined_events`, with the head and
-    /// the instant; needs the rights of the schema's owner. Writers wait while it works.
+    /// the instant. Needs the schema owner's rights. Writers wait meanwhile.
     package func quarantine(at now: Instant) throws(LedgerError) -> [QuarantinedEvent] {
         try link.settled { connection throws(LedgerError) in
             var moved: [QuarantinedEvent] = []

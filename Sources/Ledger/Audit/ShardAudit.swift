@@ -10,13 +10,13 @@ package struct ShardAudit: Sendable {
     /// How many events were read.
     package let events: Int64
     package let findings: AuditFindings
-    /// How many of the findings are events beyond the head.
+    /// How many findings are events beyond the head.
     package let beyond: Int
-    /// The end up to which they were read.
+    /// The end of what was read.
     package let end: ShardMark
 }
 
-/// Proves the log, shard by shard, over a connection of its own, because a walk takes long.
+/// Proves the log shard by shard. It has its own connection, because a walk takes long.
 package final class Auditor {
     private static let page: Int64 = 2000
 
@@ -30,8 +30,8 @@ package final class Auditor {
     }
 
     /// Reads a shard from a mark, or from its first event. Proves that positions have no gaps, the
-    /// chain holds and the head fits; that `checkpoint`, if given, lies on the way; that nothing
-    /// lies beyond the head; and, for a whole shard, that no customer is ahead of it.
+    /// chain holds, the head fits, and nothing is beyond the head. `checkpoint`, if given, must be
+    /// on the way. For a whole shard, it also proves that no customer is ahead of it.
     package func audit(
         _ shard: Shard, since mark: ShardMark? = nil, against checkpoint: ShardMark? = nil
     ) throws(LedgerError) -> ShardAudit {
@@ -123,7 +123,7 @@ package final class Auditor {
         }
     }
 
-    /// Events that no shard holds.
+    /// Events that belong to no shard.
     package func strays() throws(LedgerError) -> AuditFindings {
         var findings = AuditFindings()
         try add(Statement.listStrays(), total: 4, to: &findings) { rows, row in
@@ -156,7 +156,7 @@ package final class Auditor {
         }
     }
 
-    /// Adds the rows of a call that lists the first findings and gives their total in a column.
+    /// Adds the rows of a call that lists the first findings and has their total in a column.
     func add(
         _ call: Call, total column: Int, to findings: inout AuditFindings,
         _ finding: (borrowing Rows, Int) -> AuditFinding

@@ -1,9 +1,9 @@
 import Core
 
-/// Finds customers with events but without a row in the projections. Only a walk through the whole log finds
-/// them; one walk serves all projects that are compared in turn.
+/// Finds customers with events but without rows in the projections. This takes a walk through the
+/// whole log; one walk serves all projects compared in turn.
 package final class UnlistedWalk {
-    /// How many customers without a row are remembered and compared at once; after a repair the next walk
+    /// How many such customers are remembered and compared at once. After a repair, the next walk
     /// finds the rest.
     private let limit: Int
     private var found: [Shard: [CustomerName]] = [:]
@@ -18,7 +18,7 @@ package final class UnlistedWalk {
         if found[shard] == nil {
             let left = limit - found.values.reduce(0) { $0 + $1.count }
             let all = try auditor.unlistedCustomers(in: shard, of: nil, left)
-            // If there are too many, one project's must not hide another's.
+            // One project with too many of them must not hide another's.
             if all.count >= left {
                 return try auditor.unlistedCustomers(in: shard, of: project, limit)
             }

@@ -11,6 +11,7 @@ extension Event {
         case .projectCreated(let event): event
         case .keyCreated(let event): event
         case .keyRevoked(let event): event
+        case .keyRotated(let event): event
         case .catalogChanged(let event): event
         case .appSet(let event): event
         case .appRemoved(let event): event
@@ -49,6 +50,10 @@ extension Event {
         case .orderClosed(let event): event
         case .tokenRegistered(let event): event
         case .accessStarted(let event), .accessEnded(let event), .accessEndingSoon(let event): event
+        case .customerMerged(let event): event
+        case .customerJoined(let event): event
+        case .customerParted(let event): event
+        case .customerUnmerged(let event): event
         case .customerErased(let event): event
         case .erased: preconditionFailure("an emptied event has no content")
         }
@@ -56,11 +61,22 @@ extension Event {
 
     /// In which form payloads are written. A released form is never changed: another one has another
     /// number, beside the reader of this one.
-    static let format: Int16 = 1
+    var format: Int16 { hasReading ? Event.newestFormat : 1 }
+
+    /// The second form has a store's whole answer: a program that reads only the first would leave it out, and with it
+    /// what the transactions follow from.
+    static let newestFormat: Int16 = 2
+
+    private var hasReading: Bool {
+        if case .purchaseAttached(let attached) = self {
+            return attached.transactions.contains { $0.reading != nil }
+        }
+        return transactionFact?.reading != nil
+    }
 
     /// Reads an event of the log back.
     init(type: String, format: Int16, payload: String) throws(LedgerError) {
-        if format != Event.format {
+        if !(1...Event.newestFormat).contains(format) {
             throw .tooNew("an event of type \(type) in the format \(format)")
         }
         do {
@@ -74,6 +90,9 @@ extension Event {
                 return
             }
             try self.init(known, Payload(try JSON.read(payload)))
+            if self.format != format {
+                throw LedgerError.tooNew("an event of type \(type) in the format \(format)")
+            }
         } catch let error as LedgerError {
             throw error
         } catch {
@@ -86,6 +105,7 @@ extension Event {
         case .projectCreated: self = .projectCreated(try ProjectCreated(payload))
         case .keyCreated: self = .keyCreated(try KeyCreated(payload))
         case .keyRevoked: self = .keyRevoked(try KeyRevoked(payload))
+        case .keyRotated: self = .keyRotated(try KeyRotated(payload))
         case .catalogChanged: self = .catalogChanged(try CatalogChanged(payload))
         case .appSet: self = .appSet(try App(payload))
         case .appAllowed: self = .appAllowed(try AppAllowance(payload))
@@ -135,6 +155,10 @@ extension Event {
         case .accessStarted: self = .accessStarted(try AccessNotice(payload))
         case .accessEnded: self = .accessEnded(try AccessNotice(payload))
         case .accessEndingSoon: self = .accessEndingSoon(try AccessNotice(payload))
+        case .customerMerged: self = .customerMerged(try CustomerMerged(payload))
+        case .customerJoined: self = .customerJoined(try CustomerJoined(payload))
+        case .customerParted: self = .customerParted(try CustomerParted(payload))
+        case .customerUnmerged: self = .customerUnmerged(try CustomerUnmerged(payload))
         case .customerErased: self = .customerErased(try CustomerErased(payload))
         }
     }

@@ -16,6 +16,7 @@ extension TransactionFact: PayloadCodable {
             "price": price?.payload, "group": .text(group), "line_item": .text(lineItem),
             "previous_original": .id(previousOriginal),
             "commitment": commitment?.payload, "items": items.isEmpty ? nil : .parts(items),
+            "refunded_quantity": .number(refundedQuantity), "reading": reading?.payload,
             "signed_at": .instant(signedAt),
             // For people who read the log; the name says it already.
             "rank": .string(rank.word), "xcode": .flag(transaction.isOfXcode),
@@ -46,6 +47,8 @@ extension TransactionFact: PayloadCodable {
         previousOriginal = try payload.optionalID("previous_original")
         commitment = try payload.optionalPart("commitment")
         items = try payload.parts("items")
+        refundedQuantity = try payload.optionalInteger("refunded_quantity")
+        reading = try payload.optionalPart("reading")
     }
 }
 
@@ -55,7 +58,8 @@ extension RenewalFact: PayloadCodable {
             "store": .string(store.rawValue), "environment": .string(environment.rawValue),
             "app": .id(app), "original": .id(original), "product": .id(product),
             "will_renew": .bool(willRenew), "next_product": .id(nextProduct),
-            "in_billing_retry": .flag(isInBillingRetry), "grace_until": .instant(graceUntil),
+            "in_billing_retry": .flag(isInBillingRetry), "paused": .flag(isPaused),
+            "grace_until": .instant(graceUntil),
             "expiration_intent": expirationIntent?.payload,
             "price_consent": priceConsent?.payload, "renews_at": .instant(renewsAt),
             "offer": offer?.payload, "account_token": .text(accountToken),
@@ -73,6 +77,7 @@ extension RenewalFact: PayloadCodable {
         product = try payload.optionalID("product")
         nextProduct = try payload.optionalID("next_product")
         isInBillingRetry = try payload.flag("in_billing_retry")
+        isPaused = try payload.flag("paused")
         graceUntil = try payload.optionalInstant("grace_until")
         expirationIntent = try payload.optionalPart("expiration_intent")
         priceConsent = try payload.optionalPart("price_consent")

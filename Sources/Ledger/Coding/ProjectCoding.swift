@@ -12,16 +12,21 @@ extension ProjectCreated: PayloadCodable {
 
 extension KeyCreated: PayloadCodable {
     var payload: JSON {
-        [
-            "key": .string(key.text), "role": .string(role.rawValue), "name": .string(name),
-            "digest": .string(digest),
-        ]
+        .members([
+            "key": .id(key), "role": .string(role.rawValue), "name": .string(name),
+            "digest": .string(digest), "expires_at": .instant(limits.expires),
+            "environment": .text(limits.environment?.rawValue), "replaces": .id(replaced),
+        ])
     }
 
     init(_ payload: Payload) throws {
         self.init(
             key: try payload.id("key"), role: try payload.word("role"),
-            name: try payload.text("name"), digest: try payload.text("digest"))
+            name: try payload.text("name"), digest: try payload.text("digest"),
+            limits: KeyLimits(
+                expires: try payload.optionalInstant("expires_at"),
+                environment: try payload.optionalWord("environment")),
+            replacing: try payload.optionalID("replaces"))
     }
 }
 
@@ -34,6 +39,21 @@ extension KeyRevoked: PayloadCodable {
         self.init(
             key: try payload.id("key"), digest: try payload.text("digest"),
             at: try payload.instant("at"))
+    }
+}
+
+extension KeyRotated: PayloadCodable {
+    var payload: JSON {
+        [
+            "key": .string(key.text), "digest": .string(digest),
+            "successor": .string(successor.text), "expires_at": .string(expires.text),
+        ]
+    }
+
+    init(_ payload: Payload) throws {
+        self.init(
+            key: try payload.id("key"), digest: try payload.text("digest"),
+            successor: try payload.id("successor"), expires: try payload.instant("expires_at"))
     }
 }
 

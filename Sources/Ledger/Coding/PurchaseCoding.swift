@@ -21,7 +21,7 @@ extension PurchaseAttached: PayloadCodable {
             "refunds": refunds.isEmpty ? nil : .parts(refunds),
             "reports": reports.isEmpty ? nil : .parts(reports),
             "earlier_tokens": earlierTokens.isEmpty ? nil : .parts(earlierTokens),
-            "blocks": blocks.isEmpty ? nil : .parts(blocks),
+            "blocks": blocks.isEmpty ? nil : .parts(blocks), "arrived": arrived?.payload,
         ])
     }
 
@@ -35,7 +35,7 @@ extension PurchaseAttached: PayloadCodable {
             cause: try payload.part("cause"), at: try payload.instant("at"), facts: facts,
             reports: try payload.parts("reports"),
             earlierTokens: try payload.parts("earlier_tokens"),
-            blocks: try payload.parts("blocks"))
+            blocks: try payload.parts("blocks"), arrived: try payload.optionalPart("arrived"))
     }
 }
 
@@ -118,7 +118,7 @@ extension PurchaseDetached: PayloadCodable {
 
 extension MoveCause: PayloadCodable {
     private enum Word: String {
-        case claimed, transferred, named, admin, undone
+        case claimed, transferred, named, admin, undone, merged, unmerged
     }
 
     var payload: JSON {
@@ -128,6 +128,8 @@ extension MoveCause: PayloadCodable {
         case .named(let token): MoveCause.payload(.named, token: token)
         case .admin(let reason, let ticket): MoveCause.payload(.admin, reason, ticket)
         case .undone(let reason, let ticket): MoveCause.payload(.undone, reason, ticket)
+        case .merged: MoveCause.payload(.merged)
+        case .unmerged: MoveCause.payload(.unmerged)
         }
     }
 
@@ -150,6 +152,8 @@ extension MoveCause: PayloadCodable {
             self = .admin(try payload.id("reason"), ticket: try payload.optionalID("ticket"))
         case .undone:
             self = .undone(try payload.id("reason"), ticket: try payload.optionalID("ticket"))
+        case .merged: self = .merged
+        case .unmerged: self = .unmerged
         }
     }
 }

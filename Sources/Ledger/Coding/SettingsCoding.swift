@@ -110,6 +110,8 @@ extension ProjectSettings: PayloadCodable {
             "cool_down": .string(coolDown.text), "order_lifetime": .string(orderLifetime.text),
             "credit_limits": creditLimits.isEmpty ? nil : .limits(creditLimits),
             "refund_reports": refundReporting?.payload, "customers_per_account": perAccount,
+            "support_limits": supportLimits.durations.isEmpty ? nil : supportLimits.payload,
+            "merge": merge == .staff ? nil : .string(merge.rawValue),
         ])
     }
 
@@ -120,7 +122,9 @@ extension ProjectSettings: PayloadCodable {
             orderLifetime: try payload.duration("order_lifetime"),
             creditLimits: try [CurrencyID: CreditLimit](payload),
             refundReporting: try payload.optionalPart("refund_reports"),
-            customersPerAccount: try ProjectSettings.perAccount(payload))
+            customersPerAccount: try ProjectSettings.perAccount(payload),
+            supportLimits: try payload.optionalPart("support_limits") ?? SupportLimits(),
+            merge: try payload.optionalWord("merge") ?? .staff)
     }
 
     /// Left out where it is 3, and null where there is no limit.
@@ -134,6 +138,23 @@ extension ProjectSettings: PayloadCodable {
         case nil: ProjectSettings.customersPerAccount
         case .null: nil
         default: try payload.integer("customers_per_account")
+        }
+    }
+}
+
+extension SupportLimits: PayloadCodable {
+    var payload: JSON {
+        var object = JSONObject()
+        for (entitlement, limit) in durations.sorted(by: { $0.key < $1.key }) {
+            object.append(entitlement.text, .string(limit.text))
+        }
+        return .object(object)
+    }
+
+    init(_ payload: Payload) throws {
+        self.init()
+        for member in payload.value.object?.members ?? [] {
+            durations[try EntitlementID(member.name)] = try payload.duration(member.name)
         }
     }
 }

@@ -6,7 +6,8 @@ import SQL
 
 /// Erased customers, and what is kept of any customer.
 extension Ledger {
-    /// How many events are emptied in one transaction: others that write the same evidence wait for it.
+    /// How many events are emptied in one transaction. Other writers of the same evidence wait for
+    /// it.
     private static let emptiedPage: Int64 = 1000
 
     package func erasures(
@@ -15,17 +16,21 @@ extension Ledger {
         let place: [Bind] = [
             .int8(last?.recordedAt.milliseconds ?? .min),
             .int2(last?.position.shard.number ?? -1), .int8(last?.position.sequence ?? 0),
-            .int8(Int64(limit)),
         ]
-        let call =
+        let listed = RowList { place, limit in
             customer.map {
                 Call(
                     statement: .listErasuresOf,
-                    binds: [.text(project.text), .text($0.text)] + place)
-            } ?? Call(statement: .listErasures, binds: [.text(project.text)] + place)
-        return try list(call) { rows, row throws(LedgerError) in
+                    binds: [.text(project.text), .text($0.text)] + place + [limit])
+            } ?? Call(statement: .listErasures, binds: [.text(project.text)] + place + [limit])
+        } place: {
+            EventRow.place($0, $1)
+        } subject: {
+            EventRow.subject($0, $1)
+        } item: { rows, row throws(LedgerError) -> RecordedEvent in
             try EventRow(rows, row).recorded()
         }
+        return try page(after: place, limit: limit, listed)
     }
 
     package func kept(
@@ -49,7 +54,13 @@ extension Ledger {
     }
 
     package func unemptied(limit: Int) throws(Fault) -> [Stream] {
-        try list(Statement.listEmptying(.int8(Int64(limit)))) { rows, row throws(LedgerError) in
+        try readable(
+            Statement.listEmptying(.int8(Int64(limit))),
+            of: { rows, row in
+                UnreadSubject(
+                    rows.text(row, 0), rows.text(row, 1), rows.text(row, 2), row: "emptying")
+            }
+        ) { rows, row throws(LedgerError) -> Stream in
             try Stream(
                 project: rows.text(row, 0), environment: rows.text(row, 1),
                 customer: rows.text(row, 2))
@@ -81,7 +92,7 @@ extension Ledger {
         return try list(call) { rows, row throws(LedgerError) in try IntakeRow.taken(rows, row) }
     }
 
-    /// Forgets what memory holds of customers who were erased.
+    /// Forgets erased customers that are in memory.
     package func forget(_ erased: [LoggedEvent]) {
         for event in erased { cache.forget(event.stream, before: event.version) }
     }

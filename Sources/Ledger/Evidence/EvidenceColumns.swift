@@ -2,8 +2,8 @@ import Auditing
 import Core
 import Crypto
 
-/// What a row of `deed.evidence` says about its bytes. The digest protects the bytes themselves; the
-/// seal shows whether any other column was changed.
+/// The columns of `deed.evidence` that describe the bytes. The digest protects the bytes, and the
+/// seal reveals changes to other columns.
 struct EvidenceColumns {
     let digest: [UInt8]
     let project: String
@@ -13,7 +13,7 @@ struct EvidenceColumns {
     let signedAt: Int64
     let firstSeenAt: Int64
     let verdict: String
-    /// The digests of the certificates, concatenated.
+    /// The certificates' digests, concatenated.
     let certificates: [UInt8]
 
     /// SHA-256 of the columns. `docs/ledger.md` has the exact bytes.

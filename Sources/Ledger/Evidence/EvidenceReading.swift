@@ -5,7 +5,7 @@ import Postgres
 import SQL
 
 extension Ledger {
-    /// Whether evidence with that digest was accepted before and is stored.
+    /// Whether evidence with this digest was accepted and is stored.
     package func hasBelieved(_ digest: [UInt8]) throws(Fault) -> Bool {
         try list(Statement.lookUpEvidence(.byteas([digest]))) { rows, row in
             rows.text(row, 2) == FiledEvidence.believed
@@ -15,11 +15,11 @@ extension Ledger {
 
 extension Auditor {
     private static let restingPage: Int64 = 1000
-    /// Small, because one piece may have some megabytes.
+    /// Small, because a piece may take some megabytes.
     private static let filedPage = 50
 
-    /// Some events of a shard after a position that rest on evidence: events that name it, and events
-    /// that should.
+    /// Events of a shard after a position that rest on evidence, whether they name it or only
+    /// should.
     package func restingEvents(
         of shard: Shard, after sequence: Int64
     ) throws(LedgerError) -> [RestingEvent] {
@@ -28,7 +28,7 @@ extension Auditor {
             .texts(EventType.allCases.filter(\.isFact).map(\.name)))
         return try all(page) { rows, row in
             let type = rows.text(row, 3)
-            // The walk through the log reports unreadable events.
+            // Unreadable events are reported by the walk through the log.
             let event = try? Event(
                 type: type, format: rows.int2(row, 5), payload: rows.text(row, 6))
             return RestingEvent(
@@ -39,7 +39,7 @@ extension Auditor {
         }
     }
 
-    /// Evidence by its digests, without what is not stored.
+    /// Evidence by digest. Evidence that is not stored is missing.
     package func evidence(
         _ digests: [[UInt8]]
     ) throws(LedgerError) -> [FiledEvidence] {
@@ -61,13 +61,13 @@ extension Auditor {
         return filed
     }
 
-    /// Finds all evidence that no event names; `nextUnnamedEvidence` returns it. A single statement
-    /// finds it, whatever the size of either table.
+    /// Finds all evidence that no event names, for `nextUnnamedEvidence` to return. It takes a
+    /// single statement, however large the tables are.
     package func findUnnamedEvidence() throws(LedgerError) {
         _ = try all(Statement.declareUnnamedEvidence()) { _, _ in () }
     }
 
-    /// The digests of the next ones; empty at the end.
+    /// The next digests; empty at the end.
     package func nextUnnamedEvidence() throws(LedgerError) -> [[UInt8]] {
         try all(Statement.fetchUnnamedEvidence()) { rows, row in rows.bytes(row, 0) }
     }
@@ -90,7 +90,6 @@ struct EvidenceRow {
         seal = rows.bytes(row, 10)
     }
 
-    /// The digests of its certificates.
     var certificates: [[UInt8]] {
         let joined = columns.certificates
         return stride(from: 0, to: joined.count, by: 32).map { start in

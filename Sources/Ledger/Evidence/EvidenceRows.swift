@@ -7,9 +7,9 @@ import Synchronization
 /// Rows of `deed.evidence` and `deed.certificates`.
 struct EvidenceRows {
     private var kept: [KeptEvidence] = []
-    /// What each of all pieces tells of, of which the same may come twice.
+    /// Purchases that each piece of evidence is about. A piece may occur twice.
     private var told: [KeptEvidence] = []
-    /// The certificates that may not be filed yet.
+    /// Certificates that may not be stored yet.
     private(set) var certificates: Set<KeptCertificate> = []
 
     init(_ evidence: [KeptEvidence], besides known: FiledCertificates) {
@@ -57,8 +57,8 @@ struct EvidenceRows {
     }
 }
 
-/// The certificates known to be in the database: almost all evidence comes with the same three, and
-/// filing them again would change nothing.
+/// Certificates that are known to be in the database. Almost all evidence comes with the same
+/// three, and storing them again would change nothing.
 final class FiledCertificates: Sendable {
     private static let limit = 256
     private let filed = Mutex<Set<KeptCertificate>>([])
@@ -67,7 +67,7 @@ final class FiledCertificates: Sendable {
         filed.withLock { $0.contains(certificate) }
     }
 
-    /// Call it with committed certificates.
+    /// Call with committed certificates.
     func add(_ certificates: Set<KeptCertificate>) {
         if certificates.isEmpty { return }
         filed.withLock { filed in
@@ -76,6 +76,6 @@ final class FiledCertificates: Sendable {
         }
     }
 
-    /// For use when the database may be another one, or an earlier state of it.
+    /// Call when the database may be another one, or an earlier state of it.
     func forget() { filed.withLock { $0 = [] } }
 }

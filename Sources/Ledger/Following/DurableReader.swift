@@ -3,7 +3,7 @@ package import Following
 import Postgres
 import SQL
 
-/// A reader whose place in the log is stored under a name, so that it misses nothing.
+/// A reader that stores its place in the log under a name, to miss nothing.
 package struct DurableReader: Sendable {
     /// Where a reader with a new name begins.
     package enum Start: Sendable {
@@ -24,9 +24,9 @@ package struct DurableReader: Sendable {
 }
 
 extension Ledger {
-    /// Passes on the events after the reader's place, each shard in order, and moves the place when all are
-    /// processed. If a process died before that, or its lease had run out, its events are passed on again.
-    /// True when there is more.
+    /// Passes on the events after the reader's place, each shard in order, and moves the place once
+    /// all are processed. If the process dies before that, or its lease expires, the events are
+    /// passed on again. True if there is more.
     package func read(
         by reader: DurableReader, under lease: Lease,
         _ take: ([Stretch]) throws(Fault) -> Void
@@ -35,24 +35,28 @@ extension Ledger {
         try faulting { () throws(LedgerError) in
             try watching.settled { connection throws(LedgerError) in try look.ask(&connection) }
         }
+        look.note(in: unread)
         let news = look.news[0]
         let new = news.filter { !$0.events.isEmpty }
-        // In a log that was restored to an earlier state, the next events are new.
-        let passed = new + news.filter { $0.end < $0.start }
+        // After a restore to an earlier state, the next events of the log are new. A page of which nothing can be
+        // read has no events.
+        let passed =
+            new + news.filter { $0.end < $0.start || $0.events.isEmpty && !$0.isComplete }
         if passed.isEmpty { return false }
-        // First, because events processed while the place cannot be moved would be passed on again.
+        // Check this first: if the place cannot be moved, processed events would be passed on
+        // again.
         try requireWritable()
         if !new.isEmpty { try take(new) }
         return try move(reader, over: passed, under: lease) && !news.allSatisfy(\.isComplete)
     }
 
-    /// Deletes the reader's place, so that its name begins anew. False if there is none.
+    /// Deletes the reader's place. A reader with that name starts anew. False if there was none.
     package func forgetReader(_ name: String) throws(Fault) -> Bool {
         try requireWritable()
         return try !list(Statement.forgetCursor(.text(name)), over: watching) { _, _ in () }.isEmpty
     }
 
-    /// The place of the reader, or its start; empty while another instance has just begun it.
+    /// The reader's place, or its start; empty if another instance has just created it.
     private func place(of reader: DurableReader) throws(Fault) -> [Position] {
         func place(_ rows: borrowing Rows, _ row: Int) -> Position {
             Position(shard: Shard(number: rows.int2(row, 0)), sequence: rows.int8(row, 1))

@@ -3,7 +3,7 @@ package import Following
 import Postgres
 import SQL
 
-/// Reads pages of the feed from a caller's place, in the same way as the follower.
+/// Reads pages of the feed from a caller's place, like the follower does.
 extension Ledger {
     package func look(
         _ interest: Interest, after place: [Position]
@@ -18,6 +18,7 @@ extension Ledger {
             }
         }
         known.note(look.marks, askedIn: epoch)
+        look.note(in: unread)
         return FeedLook(
             look.news[0],
             heads: look.marks.map { Position(shard: $0.shard, sequence: $0.head) })
@@ -33,7 +34,7 @@ extension Ledger {
             )
         }
         for (shard, chain) in found where place[shard] > 0 {
-            // None of the chains that stand for an event is empty.
+            // A chain that stands for an event is never empty, so the mark is never 0.
             marks[shard] = chain.reduce(1) { $0 << 8 | UInt64($1) }
         }
         return marks
@@ -49,7 +50,7 @@ extension Ledger {
         return places
     }
 
-    /// One round trip. The states are not cached: they are from the past.
+    /// Takes one round trip. The states are not cached, because they are from the past.
     package func recall(
         _ parts: [PartlyTold]
     ) throws(Fault) -> [Result<ToldAccess, Fault>] {
@@ -64,7 +65,7 @@ extension Ledger {
                     for row in 0..<rows.count {
                         let event = try EventRow(rows, row)
                         guard case .success(var access) = told[event.stream] else { continue }
-                        // Removing the state first avoids a copy of all its contents.
+                        // Removing the state first avoids copying it.
                         told[event.stream] = nil
                         told[event.stream] = Result { () throws(Fault) in
                             let recorded = try faulting { () throws(LedgerError) in
@@ -84,7 +85,7 @@ extension Ledger {
         }
     }
 
-    /// One round trip; from the server that surely takes the writes.
+    /// Takes one round trip, to the server that takes writes.
     package func later(_ wanted: [LaterEvents], limit: Int) throws(Fault) -> [[LoggedEvent]] {
         try requireCertainty()
         var found = [[LoggedEvent]](repeating: [], count: wanted.count)
@@ -126,6 +127,7 @@ extension Ledger {
             throw .broken("an event was read without its content")
         }
         do throws(LedgerError) {
+            if let damage = content.damage { throw .unreadable(damage) }
             return RecordedEvent(
                 stream: event.stream, version: event.version, position: event.position,
                 event: try Event(

@@ -5,27 +5,29 @@ import Postgres
 import Telemetry
 import Threading
 
-/// Passes on what every instance has appended to readers in memory, by asking the database at an
-/// interval.
+/// Passes on what any instance has appended to readers in memory. It asks the database at
+/// intervals.
 ///
-/// A head before the known place, or a reopened connection, may mean another log: then all readers
-/// begin again at its end.
+/// A head before the known place, or a new connection, may mean another log. All readers then
+/// restart at its end.
 struct Follower: ~Copyable {
     private let readers: LogReaders
     private let log: Log
     private let isAnother = Monitor(false)
     private let known: LogGuard
-    /// The readers that have begun with this log.
+    private let unread: UnreadStreams
+    /// Readers that have begun with this log.
     private var begun: Set<ObjectIdentifier> = []
     private var link: Link
 
     init(
         _ readers: LogReaders, settings: LedgerSettings, known: LogGuard,
-        greet: @escaping Greeting, log: Log
+        unread: UnreadStreams, greet: @escaping Greeting, log: Log
     ) {
         self.readers = readers
         self.log = log
         self.known = known
+        self.unread = unread
         link = Link(settings.connection) {
             [isAnother] connection, isFirst throws(PostgresError) in
             try greet(&connection, isFirst)
@@ -35,7 +37,7 @@ struct Follower: ~Copyable {
         }
     }
 
-    /// Reads until `pause` returns that it is over; `pause` gets whether there is more.
+    /// Reads as long as `pause` returns true. Its argument tells whether there is more to read.
     mutating func run(pause: (_ isMore: Bool) -> Bool) {
         var told: String?
         var isMore = false
@@ -45,7 +47,7 @@ struct Follower: ~Copyable {
                 told = nil
             } catch {
                 isMore = false
-                // The watch logs that the database is unreachable.
+                // The database's watch logs that it is unreachable.
                 if !error.isPassing, told != error.description {
                     told = error.description
                     log.error("not_followed", ["reason": .string(error.description)])
@@ -67,11 +69,12 @@ struct Follower: ~Copyable {
                 return (listener.reader.interest, place)
             })
         try ask(&look)
-        // If nothing continues what is known, it is another log, too.
+        // A log that does not continue what is known is another one as well.
         if mayBeAnother() || look.isOfAnotherLog {
             begun = []
             return false
         }
+        look.note(in: unread)
         let news = look.news
         for (listener, news) in zip(listeners, news) {
             listener.reader.take(news, askedAt: look.askedAt, since: listener.moment)
@@ -85,7 +88,7 @@ struct Follower: ~Copyable {
         try link.settled { connection throws(LedgerError) in
             epoch = known.epoch
             try look.ask(&connection)
-            // A server that was just met and accepted is one whose losses were accepted.
+            // If the connection is new, a shorter log was accepted.
             if !isAnother.change(wake: .none, { $0 }), let shrunk = look.shrunk {
                 log.warning(
                     "log_shrunk",
@@ -107,7 +110,7 @@ struct Follower: ~Copyable {
         }
     }
 
-    /// Makes every reader that has not begun with this log begin at its end.
+    /// Starts every reader that has not begun with this log at its end.
     private mutating func begin(
         _ listeners: [(reader: any LogReader, moment: Int)]
     ) throws(LedgerError) {

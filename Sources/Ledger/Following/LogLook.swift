@@ -4,20 +4,29 @@ import Postgres
 import SQL
 import Threading
 
-/// One look for events after the places of some readers. Nothing is skipped: what does not fit comes with
-/// the next look.
+/// One look for events after several readers' places. It skips nothing: what does not fit comes
+/// with the next look.
 struct LogLook {
     private struct Wanted: Hashable {
         let interest: Interest
         let place: Position
     }
+    private struct Found {
+        let head: Int64
+        var events: [LoggedEvent] = []
+        /// How many rows there were, and where the last of them lies: readable or not.
+        var rows = 0
+        var last: Int64?
+    }
     let askedAt = monotonicMilliseconds()
-    /// Each once: most readers are at the same place.
+    /// Distinct places, since most readers are at the same one.
     private var wanted: [Wanted] = []
-    /// The numbers of each reader's wanted places, counted from one.
+    /// For each reader, the numbers of its places, counted from one.
     private var numbers: [[Int]] = []
-    /// The events found for each place that has any.
-    private var found: [Int: (head: Int64, events: [LoggedEvent])] = [:]
+    /// What was found for each place that has any.
+    private var found: [Int: Found] = [:]
+    /// Rows that name no stream: they are left out.
+    private var unread: [(subject: UnreadSubject, fault: Fault)] = []
     private(set) var marks: [ShardMark] = []
 
     init(_ readers: [(interest: Interest, place: [Position])]) {
@@ -34,12 +43,13 @@ struct LogLook {
         }
     }
 
-    /// Asks for the shards whose head is not at a known place, with the events between: an unchanged shard
-    /// gives no row.
+    /// Asks for the events of shards whose head is not at a known place. An unchanged shard returns
+    /// no row.
     mutating func ask(_ connection: inout Connection) throws(LedgerError) {
         // The call may be repeated.
         found = [:]
         marks = []
+        unread = []
         let call = Statement.followShards(
             .int2s(wanted.map(\.place.shard.number)), .int8s(wanted.map(\.place.sequence)),
             .texts(wanted.map(\.interest.project?.text)), .bools(wanted.map(\.interest.isWhole)),
@@ -50,32 +60,51 @@ struct LogLook {
                 let number = Int(rows.int8(row, 3))
                 let mark = ShardMark(rows, row)
                 if found[number] == nil { marks.append(mark) }
-                let event = try rows.isNull(row, 4) ? [] : [LoggedEvent(rows, row)]
-                found[number, default: (mark.head, [])].events += event
+                var part = found[number] ?? Found(head: mark.head)
+                found[number] = nil
+                take(rows, row, into: &part)
+                found[number] = part
             }
         }
+    }
+
+    private mutating func take(_ rows: borrowing Rows, _ row: Int, into found: inout Found) {
+        if rows.isNull(row, 4) { return }
+        found.rows += 1
+        found.last = rows.int8(row, 4)
+        do throws(LedgerError) {
+            found.events.append(try LoggedEvent(rows, row))
+        } catch {
+            unread.append((LoggedEvent.subject(rows, row), error.fault))
+        }
+    }
+
+    /// Notes what was left out.
+    func note(in streams: UnreadStreams) {
+        for (subject, fault) in unread { streams.note(subject, fault) }
     }
 
     /// The stretches for each reader.
     var news: [[Stretch]] { numbers.map { $0.compactMap(stretch) } }
 
     private func stretch(_ number: Int) -> Stretch? {
-        guard let (head, events) = found[number] else { return nil }
+        guard let found = found[number] else { return nil }
         let (interest, place) = (wanted[number - 1].interest, wanted[number - 1].place)
-        let last = events.count < interest.page ? head : events.last?.position.sequence ?? head
+        let last = found.rows < interest.page ? found.head : found.last ?? found.head
         return Stretch(
-            place.shard, after: place.sequence, to: last, events, isComplete: last == head)
+            place.shard, after: place.sequence, to: last, found.events,
+            isComplete: last == found.head)
     }
 
-    /// A stretch that ends before its start.
+    /// A stretch that ends before its start, if any.
     var shrunk: Stretch? { found.keys.lazy.compactMap(stretch).first { $0.end < $0.start } }
 
-    /// Whether the known place is not in this log: the log ends before it, or lacks an event that must
-    /// follow.
+    /// Whether the known place is not in this log: the log ends earlier, or lacks an event that
+    /// must follow.
     var isOfAnotherLog: Bool {
-        found.keys.contains { number in
+        found.contains { number, found in
             guard let news = stretch(number) else { return false }
-            let isDense = Int64(news.events.count) == news.end - news.start
+            let isDense = Int64(found.rows) == news.end - news.start
             return news.end < news.start || wanted[number - 1].interest.project == nil && !isDense
         }
     }
@@ -94,13 +123,15 @@ extension LoggedEvent {
         func instant(_ column: Column) -> Instant { Instant(milliseconds: number(column)) }
         var content: Content?
         if !rows.isNull(row, Column.payload.rawValue) {
+            let actor = try? Actor(text(.actor))
             let record = EventRecord(
                 occurredAt: instant(.occurredAt), recordedAt: instant(.recordedAt),
-                actor: try identifier(text(.actor)), cause: text(.cause),
+                actor: actor ?? .unreadable, cause: text(.cause),
                 catalogVersion: number(.catalogVersion))
             content = Content(
                 record, payload: text(.payload), format: rows.int2(row, Column.format.rawValue),
-                chain: rows.bytes(row, Column.chain.rawValue))
+                chain: rows.bytes(row, Column.chain.rawValue),
+                damage: actor == nil ? "the actor of an event" : nil)
         }
         let shard = Shard(number: rows.int2(row, Column.shard.rawValue))
         self.init(
@@ -110,4 +141,16 @@ extension LoggedEvent {
                 customer: text(.customer)),
             version: number(.version), type: text(.type), content: content)
     }
+
+    /// Whose event the row is, as it stands there.
+    fileprivate static func subject(_ rows: borrowing Rows, _ row: Int) -> UnreadSubject {
+        UnreadSubject(
+            rows.text(row, Column.project.rawValue), rows.text(row, Column.environment.rawValue),
+            rows.text(row, Column.customer.rawValue))
+    }
+}
+
+extension Actor {
+    /// Stands in for a damaged one: the event itself must reach the log's followers.
+    fileprivate static let unreadable = Actor(prefix: "deed:", random: "unreadable")
 }

@@ -9,14 +9,14 @@ final class LogReaders: Sendable {
 
     func add(_ reader: any LogReader) { readers.withLock { $0.append(reader) } }
 
-    /// Each with its clock reading before anything is begun.
+    /// The readers, each with its current moment. Read before anything begins.
     var listeners: [(reader: any LogReader, moment: Int)] {
         readers.withLock { $0 }.map { ($0, $0.moment) }
     }
 }
 
 extension Batch {
-    /// What this batch has written and seen, for readers that follow the log.
+    /// What this batch wrote and saw.
     func commit(isWhole: Bool) -> Commit {
         let written = Dictionary(grouping: entries, by: \.header.position.shard)
         let firsts = written.mapValues { $0[0].header.position.sequence }

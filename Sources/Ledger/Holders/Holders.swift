@@ -2,7 +2,7 @@ import Core
 import Postgres
 import SQL
 
-/// The key for finding the holder of a purchase.
+/// Identifies a purchase whose holder is looked up.
 struct HolderKey: Hashable, Sendable {
     let project: ProjectID
     let environment: Environment
@@ -16,7 +16,7 @@ struct HolderKey: Hashable, Sendable {
         purchase = held.purchase
     }
 
-    /// All writers write rows in the same order, so that two commits never wait for each other.
+    /// All writers write rows in the same order, so two commits never deadlock.
     static func precedes(_ one: HolderKey, _ other: HolderKey) -> Bool {
         (
             one.project, one.purchase.store.rawValue, one.environment.rawValue, one.app,
@@ -28,7 +28,7 @@ struct HolderKey: Hashable, Sendable {
     }
 }
 
-/// Who holds a batch's purchases, and how the batch changes that.
+/// The holders of a batch's purchases, and how the batch changes them.
 struct Holders {
     private var known: [HolderKey: CustomerID] = [:]
     private var asked: Set<HolderKey> = []
@@ -45,11 +45,20 @@ struct Holders {
 
     subscript(key: HolderKey) -> CustomerID? { known[key] }
 
-    /// Processes what an event of the stream says about its customer's purchases.
+    /// Takes in what an event says about its customer's purchases.
     mutating func apply(_ event: Event, of stream: Stream) throws(Undecided) {
-        for held in event.heldPurchases {
+        let held = event.heldPurchases
+        // The holder of an arriving purchase held all of its names.
+        let movesWhole =
+            event.isArrival && held.contains { asked.contains(HolderKey($0, in: stream)) }
+        for held in held {
             let key = HolderKey(held, in: stream)
             guard asked.contains(key) else {
+                if movesWhole {
+                    moved.insert(key)
+                    known[key] = stream.customer
+                    continue
+                }
                 throw .fault(.broken("a command did not name a purchase that it is about"))
             }
             if known[key] == stream.customer { continue }
@@ -68,8 +77,8 @@ struct Holders {
         }
     }
 
-    /// The calls that write the new holders. If another customer claimed a purchase in between, the
-    /// key is violated; then everything is decided again.
+    /// The calls that write new holders. If another customer claimed a purchase meanwhile, the key
+    /// is violated and everything is decided again.
     var calls: [Call] {
         (claimed.isEmpty ? [] : [Table.holders.write(rows(claimed))])
             + (moved.isEmpty ? [] : [Table.holders.rewrite(rows(moved))])
@@ -96,7 +105,7 @@ struct Holders {
 }
 
 extension HolderKey {
-    /// The key as cells of the table.
+    /// The key as a row's cells.
     fileprivate var cells: Row {
         [
             .text(project.text), .text(environment.rawValue), .text(purchase.store.rawValue),
@@ -123,7 +132,7 @@ extension HolderKey {
 }
 
 extension Event {
-    /// The purchases that its customer holds by this event.
+    /// The purchases that the event gives to its customer.
     var heldPurchases: [HeldPurchase] {
         switch self {
         case .purchaseMade(let fact), .subscriptionRenewed(let fact),
@@ -134,13 +143,25 @@ extension Event {
         case .renewalChanged(let fact), .renewalRestated(let fact):
             [HeldPurchase(app: fact.app, purchase: fact.purchase)]
         case .purchaseAttached(let attached):
-            attached.app.map { [HeldPurchase(app: $0, purchase: attached.purchase)] } ?? []
+            attached.app.map { app in
+                attached.names.map { HeldPurchase(app: app, purchase: $0) }
+            } ?? []
         default: []
         }
+    }
+
+    fileprivate var isArrival: Bool {
+        if case .purchaseAttached = self { true } else { false }
     }
 }
 
 extension PurchaseAttached {
     private var apps: [AppID] { transactions.map(\.app) + renewals.map(\.app) }
     fileprivate var app: AppID? { apps.first }
+
+    /// Its own name first, then the names from readings before all of its tokens were known.
+    fileprivate var names: [PurchaseID] {
+        let others = Set(transactions.lazy.filter { $0.reading != nil }.map(\.purchase))
+        return [purchase] + others.subtracting([purchase]).sorted()
+    }
 }

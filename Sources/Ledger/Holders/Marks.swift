@@ -3,7 +3,7 @@ import Crypto
 import Postgres
 import SQL
 
-/// The key for finding out whether a purchase never has a holder again.
+/// Identifies a purchase that may have been erased for good.
 struct MarkKey: Hashable, Sendable {
     let project: ProjectID
     let environment: Environment

@@ -1,10 +1,10 @@
 import Core
 
-/// The key for finding the owner of an account token.
+/// Identifies an account token whose owner is looked up.
 struct TokenKey: Hashable, Sendable {
     let project: ProjectID
     let environment: Environment
-    /// Stores write a UUID in either case.
+    /// In lower case, because stores write a UUID in either.
     let token: String
 
     init(_ token: String, in stream: Stream) {
@@ -14,26 +14,26 @@ struct TokenKey: Hashable, Sendable {
     }
 }
 
-/// What a batch knows about account tokens: their owners, and the purchases that wait under them.
+/// What a batch knows about account tokens: their owners, and the purchases waiting under them.
 struct KnownTokens {
     var owners: [TokenKey: CustomerID] = [:]
-    /// The tokens whose owners were looked up.
+    /// Tokens whose owners were looked up.
     var lookedAt: Set<TokenKey> = []
     /// Rows under claimed tokens that are no longer needed.
     private(set) var claimed: Set<ClaimedToken> = []
-    /// Purchases of other holders that carry looked-up tokens; none of the claimant's own.
+    /// Purchases with looked-up tokens that other customers hold. Excludes the claimant's own.
     private var held: [TokenKey: [PurchaseID: HeldPurchase]] = [:]
     /// Complete for the looked-up tokens.
     private var waiting: [TokenKey: [PurchaseID: HeldPurchase]] = [:]
-    /// The tokens under which each keeper's purchase waits.
+    /// The tokens of each keeper's waiting purchase.
     private var carried: [Stream: Set<TokenKey>] = [:]
 
-    /// The purchases that wait under the tokens that the command claims, by token.
+    /// Purchases that wait under the tokens that the command claims, by token.
     func waiting(for candidate: Candidate) -> [String: [HeldPurchase]] {
         Self.claimed(waiting, by: candidate)
     }
 
-    /// The purchases of other holders that carry the tokens that the command claims, by token.
+    /// Purchases of other holders with tokens that the command claims, by token.
     func held(for candidate: Candidate) -> [String: [HeldPurchase]] {
         Self.claimed(held, by: candidate)
     }
@@ -54,11 +54,11 @@ struct KnownTokens {
         self.held[token, default: [:]][held.purchase] = held
     }
 
-    /// Whether the rows of some purchase under a token are no longer needed.
+    /// Whether a purchase has rows under a token that are no longer needed.
     var hasForgotten: Bool { claimed.contains { $0.purchase != nil } }
 
-    /// Notes that the command claimed its tokens: wherever their purchases are now, the tokens belong to a
-    /// customer.
+    /// Notes that the command claimed its tokens. Wherever their purchases are now, the tokens
+    /// belong to a customer.
     mutating func noteClaim(of candidate: Candidate) {
         for key in candidate.claimedKeys {
             claimed.insert(
@@ -77,14 +77,13 @@ struct KnownTokens {
         carried[token.keeper(of: held.purchase), default: []].insert(token)
     }
 
-    /// Forgets the purchase of a keeper.
     mutating func remove(_ purchase: PurchaseID, of keeper: Stream) {
         for token in carried.removeValue(forKey: keeper) ?? [] {
             waiting[token]?[purchase] = nil
         }
     }
 
-    /// Forgets a purchase that only a row supports.
+    /// Forgets a purchase that is supported by a row alone.
     mutating func remove(_ stray: StrayToken) {
         if stray.isKept {
             waiting[stray.token]?[stray.purchase] = nil
@@ -93,17 +92,21 @@ struct KnownTokens {
         }
     }
 
-    /// Applies an event of this batch, so that later commands see its changes.
+    /// Applies an event of this batch, for later commands to see.
     mutating func apply(_ event: Event, of stream: Stream) {
         switch event {
         case .tokenRegistered(let registered):
             owners[TokenKey(registered.token.text, in: stream)] = stream.customer
         case .orderOpened(let opened):
             owners[TokenKey(opened.token.text, in: stream)] = stream.customer
+        case .customerJoined, .customerUnmerged:
+            for token in event.broughtBelongings?.allTokens ?? [] {
+                owners[TokenKey(token.text, in: stream)] = stream.customer
+            }
         case .purchaseDetached(let detached) where stream.customer.isReserved:
-            remove(detached.purchase, of: stream)
+            remove(stream.customer.unclaimed ?? detached.purchase, of: stream)
         case .purchaseAttached(let attached) where stream.customer.isReserved:
-            guard let held = attached.held else { return }
+            guard let held = attached.held?.named(in: stream) else { return }
             for token in attached.tokens.map({ TokenKey($0.text, in: stream) })
             where owners[token] == nil {
                 add(held, under: token)
@@ -114,7 +117,8 @@ struct KnownTokens {
         default:
             guard let carried = event.carried else { return }
             if stream.customer.isReserved {
-                add(carried.held, under: TokenKey(carried.token.text, in: stream))
+                let held = carried.held.named(in: stream)
+                add(held, under: TokenKey(carried.token.text, in: stream))
             } else {
                 carry(carried.held, carried.token, in: stream)
             }
@@ -127,24 +131,24 @@ struct KnownTokens {
     }
 }
 
-/// Rows under a token that are no longer needed: of one purchase, or of all that the claimant holds.
+/// Rows under a token that are no longer needed, of one purchase or of all that the claimant holds.
 struct ClaimedToken: Hashable, Sendable {
     let token: TokenKey
     var purchase: PurchaseID?
     var claimant: CustomerID?
 }
 
-/// A token, and the customer to whom a command gives it.
+/// A token, and the customer who gets it.
 struct TokenClaim: Hashable, Sendable {
     let token: TokenKey
     let claimant: CustomerID
 }
 
-/// A purchase that waits under a token according only to a row.
+/// A purchase that waits under a token according to a row alone.
 struct StrayToken: Hashable, Sendable {
     let token: TokenKey
     let purchase: PurchaseID
-    /// Whether it waits under other tokens or none.
+    /// Whether the purchase does wait, but not under this token.
     let isKept: Bool
 
     var keeper: Stream { token.keeper(of: purchase) }
@@ -164,7 +168,6 @@ extension PurchaseAttached {
         return app.map { HeldPurchase(app: $0, purchase: purchase) }
     }
 
-    /// The account tokens in its evidence.
     var tokens: Set<AccountToken> {
         let texts = transactions.map(\.accountToken) + renewals.map(\.accountToken)
         return Set(texts.compactMap(\.self).compactMap(AccountToken.init))
@@ -173,7 +176,7 @@ extension PurchaseAttached {
 }
 
 extension Event {
-    /// The purchase that its fact is about.
+    /// The purchase that the event's fact is about.
     var statedPurchase: HeldPurchase? {
         if let fact = transactionFact {
             return HeldPurchase(app: fact.app, purchase: fact.purchase)
@@ -182,7 +185,7 @@ extension Event {
         return HeldPurchase(app: fact.app, purchase: fact.purchase)
     }
 
-    /// The account token in its fact, and the purchase.
+    /// The account token in the event's fact, with its purchase.
     var carried: (token: AccountToken, held: HeldPurchase)? {
         let text = transactionFact?.accountToken ?? renewalFact?.accountToken
         guard let held = statedPurchase, let token = text.flatMap(AccountToken.init) else {

@@ -2,12 +2,15 @@ package import Core
 import Postgres
 import SQL
 
-// The queue of evidence that cannot be judged yet. It is stored next to the log and uses the same
-// connections, but the log does not depend on it.
+// The queue of evidence that cannot be judged yet. It is stored in the same database as the log,
+// but the log does not depend on it.
 
 extension Ledger {
-    /// Adds an item, or returns the waiting item with the same evidence. Returns nothing if the
-    /// project's queue is full.
+    /// How many items that cannot be read are passed in one look.
+    private static let passedItems = 100
+
+    /// Adds an item, or returns the waiting one with the same evidence; `nil` if the project's
+    /// queue is full.
     package func addIntake(_ item: IntakeItem, _ evidence: [UInt8]) throws(Fault) -> IntakeItem? {
         try requireWritable()
         let wish = item.wish
@@ -38,21 +41,30 @@ extension Ledger {
         }.first
     }
 
-    /// Up to `limit` items of a project after one of them, oldest first; only those in one state if
-    /// it is named.
+    /// Up to `limit` of a project's items after `last`, oldest first, optionally only those in one
+    /// state.
     package func intake(
         of project: ProjectID, in state: IntakeItem.State.Word?, after last: IntakeItem?,
         limit: Int
     ) throws(Fault) -> [IntakeItem] {
-        let call = Statement.listIntake(
-            .text(project.text), .text(state?.rawValue),
+        let place: [Bind] = [
             .int8(last?.addedAt.milliseconds ?? .min), .text(last?.id.text ?? ""),
-            .int8(Int64(limit)))
-        return try list(call) { rows, row throws(LedgerError) in try IntakeRow(rows, row).item }
+        ]
+        let listed = RowList { place, limit in
+            let binds: [Bind] = [.text(project.text), .text(state?.rawValue)]
+            return Call(statement: .listIntake, binds: binds + place + [limit])
+        } place: {
+            IntakeRow.place($0, $1)
+        } subject: {
+            IntakeRow.subject($0, $1)
+        } item: { rows, row throws(LedgerError) -> IntakeItem in
+            try IntakeRow(rows, row).item
+        }
+        return try page(after: place, limit: limit, listed)
     }
 
     /// Takes the due item with the fewest attempts. No other worker gets it before its lease ends.
-    /// Items that busy stores would have to judge are left out.
+    /// Skips items that only busy stores could judge.
     package func takeIntake(
         now: Instant, without busy: BusyStores = BusyStores()
     ) throws(Fault) -> TakenIntake? {
@@ -64,12 +76,21 @@ extension Ledger {
             .int8(now.milliseconds), .int8s(leases), .texts(busy.apps.map(\.text)),
             .bool(busy.isFull), .texts(busy.kinds.map(\.word)),
             .texts(busy.kinds.filter { $0.proof == .word }.map(\.word)))
-        return try list(call) {
-            rows, row throws(LedgerError) in try IntakeRow.taken(rows, row)
-        }.first
+        // What cannot be read is taken until its lease ends, like any other, and so the next one is found.
+        for _ in 0..<Ledger.passedItems {
+            let found = try list(call) { rows, row throws(LedgerError) in
+                try rows.readable(row, unread, IntakeRow.subject) {
+                    rows, row throws(LedgerError) -> TakenIntake in
+                    try IntakeRow.taken(rows, row)
+                }
+            }
+            guard let first = found.first else { return nil }
+            if let taken = first { return taken }
+        }
+        return nil
     }
 
-    /// Updates the row to the item, unless it has changed since the item was read.
+    /// Updates the item's row, unless it changed since the item was read.
     package func changeIntake(_ item: IntakeItem) throws(CommandError) -> Bool {
         if let barrier { throw .fault(.impeded(barrier)) }
         var results: String?
@@ -90,7 +111,7 @@ extension Ledger {
         }
     }
 
-    /// The numbers of waiting items over all projects.
+    /// How many items wait, over all projects.
     package func intakeCounts() throws(Fault) -> IntakeCounts {
         try list(Statement.countIntake(.int8(IntakeItem.alarmTries))) { rows, row in
             var counts = IntakeCounts()
@@ -101,7 +122,7 @@ extension Ledger {
         }.first ?? IntakeCounts()
     }
 
-    /// Deletes some items that ended before an instant, and returns their number: none once another
+    /// Deletes items that ended before an instant, and returns how many. Deletes none if another
     /// instance has taken over the lease.
     package func cleanIntake(
         endedBefore instant: Instant, under lease: Lease

@@ -2,7 +2,7 @@ import Core
 import JSON
 import Postgres
 
-/// The columns of an item of the queue, in the order in which every query lists them.
+/// A queued item's columns, in the order in which every query lists them.
 struct IntakeRow {
     private enum Column: Int {
         case id, project, purpose, customer, order, environment, kind, app, digest, state, tries
@@ -59,7 +59,23 @@ struct IntakeRow {
             revision: rows.int8(row, Column.revision.rawValue))
     }
 
-    /// The item with its evidence, which only the worker that takes it gets.
+    /// Whose item the row is, as it stands there.
+    static func subject(_ rows: borrowing Rows, _ row: Int) -> UnreadSubject {
+        UnreadSubject(
+            rows.text(row, Column.project.rawValue), rows.text(row, Column.environment.rawValue),
+            rows.optionalText(row, Column.customer.rawValue) ?? "",
+            row: "intake \(rows.text(row, Column.id.rawValue))")
+    }
+
+    /// The row's place among those of its project.
+    static func place(_ rows: borrowing Rows, _ row: Int) -> [Bind] {
+        [
+            .int8(rows.int8(row, Column.addedAt.rawValue)),
+            .text(rows.text(row, Column.id.rawValue)),
+        ]
+    }
+
+    /// The item with its evidence. Only the worker that takes the item gets it.
     static func taken(_ rows: borrowing Rows, _ row: Int) throws(LedgerError) -> TakenIntake {
         TakenIntake(
             item: try IntakeRow(rows, row).item, bytes: rows.bytes(row, Column.evidence.rawValue))

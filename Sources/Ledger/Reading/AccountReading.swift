@@ -12,9 +12,13 @@ extension Ledger {
         let call = Statement.findAccount(
             .text(project.text), .text(environment.rawValue),
             .text(JSON.array([.string(account.text)]).text), .int8(Int64(limit)))
-        let customers = try list(call) { rows, row throws(LedgerError) -> CustomerID in
-            try rows.identifier(row, 0)
-        }
+        let customers = try readable(
+            call,
+            of: { rows, row in
+                UnreadSubject(
+                    project.text, environment.rawValue, rows.text(row, 0), row: "customers")
+            }
+        ) { rows, row throws(LedgerError) -> CustomerID in try rows.identifier(row, 0) }
         let streams = customers.map {
             Stream(project: project, environment: environment, customer: $0)
         }
@@ -35,21 +39,34 @@ extension Ledger {
         after last: RefundPlace?,
         limit: Int
     ) throws(Fault) -> [RefundPlace] {
-        let call = Statement.listRefundRequests(
-            .text(project.text), .text(environment.rawValue), .int8(now.milliseconds),
+        let place: [Bind] = [
             .int8(last?.answerBy.milliseconds ?? .min), .text(last?.customer.text ?? ""),
-            .int8(Int64(limit)))
-        return try list(call) { rows, row throws(LedgerError) in
+        ]
+        let listed = RowList { place, limit in
+            let binds: [Bind] = [
+                .text(project.text), .text(environment.rawValue), .int8(now.milliseconds),
+            ]
+            return Call(statement: .listRefundRequests, binds: binds + place + [limit])
+        } place: { rows, row in
+            [.int8(rows.int8(row, 1)), .text(rows.text(row, 0))]
+        } subject: { rows, row in
+            UnreadSubject(project.text, environment.rawValue, rows.text(row, 0), row: "customers")
+        } item: { rows, row throws(LedgerError) -> RefundPlace in
             RefundPlace(
                 answerBy: Instant(milliseconds: rows.int8(row, 1)),
                 customer: try rows.identifier(row, 0))
         }
+        return try page(after: place, limit: limit, listed)
     }
 
     /// Where refunds were requested that are unanswered and can be answered after an instant.
     package func askedRefunds(after instant: Instant) throws(Fault) -> [ProjectPart] {
-        try list(Statement.listAskedRefunds(.int8(instant.milliseconds))) {
-            rows, row throws(LedgerError) in
+        try readable(
+            Statement.listAskedRefunds(.int8(instant.milliseconds)),
+            of: { rows, row in
+                UnreadSubject(rows.text(row, 0), rows.text(row, 1), "", row: "customers")
+            }
+        ) { rows, row throws(LedgerError) -> ProjectPart in
             guard let environment = Environment(rawValue: rows.text(row, 1)) else {
                 throw .unreadable("the environment of a refund")
             }

@@ -39,7 +39,8 @@ extension Ledger {
             var epoch = 0
             let (snapshots, marks) = try pool.settled { connection throws(LedgerError) in
                 epoch = known.epoch
-                return try connection.snapshots(of: streams, in: project, cache: cache)
+                return try connection.snapshots(
+                    of: streams, in: project, cache: cache, KeptState.number)
             }
             known.note(marks, askedIn: epoch)
             for case (let stream, .failure(let fault)) in zip(streams, snapshots) {
@@ -47,6 +48,8 @@ extension Ledger {
             }
             return snapshots
         } catch {
+            // Without its rules nothing is known of the project's customers.
+            unread.note(.ofProject(project), error.fault)
             throw error.fault
         }
     }
@@ -54,15 +57,21 @@ extension Ledger {
 
 extension Connection {
     fileprivate mutating func snapshots(
-        of streams: [Stream], in project: ProjectID, cache: StateCache
+        of streams: [Stream], in project: ProjectID, cache: StateCache, _ number: Int16?
     ) throws(LedgerError) -> ([Result<CustomerSnapshot, Fault>], [ShardMark]) {
         let wanted = Array(Set(streams).union([.ofProject(project)]))
         let seenHeads = cache.seenHeads
         let known = wanted.map { cache[$0]?.state ?? StreamState(emptyFor: $0) }
         var states = Dictionary(uniqueKeysWithValues: zip(wanted, known))
         var unreadable: [Stream: Fault] = [:]
-        let heads = try load(wanted, after: known.map(\.version), seenHeads: seenHeads) {
-            row throws(LedgerError) in
+        var isDamaged = false
+        let heads = try load(
+            wanted, after: known.map(\.version), seenHeads: seenHeads, number,
+            keeping: { place, state in
+                if let state { states[wanted[place]] = .customer(state) } else { isDamaged = true }
+            }
+        ) { row throws(LedgerError) in
+            if isDamaged { return }
             if unreadable[row.stream] != nil { return }
             do throws(LedgerError) {
                 let recorded = try row.recorded(after: states[row.stream]?.version ?? 0)
@@ -72,6 +81,7 @@ extension Connection {
                 unreadable[row.stream] = error.fault
             }
         }
+        if isDamaged { return try snapshots(of: streams, in: project, cache: cache, nil) }
         try cache.observe(heads.ends, askedAfter: seenHeads)
         let rules = states[.ofProject(project)]?.project ?? ProjectState()
         let snapshots = streams.map { stream -> Result<CustomerSnapshot, Fault> in

@@ -11,13 +11,21 @@ extension Ledger {
         var streams: [Stream] = []
         for shard in Shard.all where shard >= stream?.shard ?? shard && streams.count < limit {
             let last = stream.flatMap { $0.shard == shard ? $0 : nil }
-            let call = Statement.listCustomers(
-                .int2(shard.number), .text(project.text),
+            let place: [Bind] = [
                 .text(last?.environment.rawValue ?? ""), .text(last?.customer.text ?? ""),
-                .int8(Int64(limit - streams.count)))
-            // A row that no release writes names no customer; an audit reports it.
-            streams += try list(call) { rows, row in try? rows.stream(row, of: project) }
-                .compactMap(\.self)
+            ]
+            let listed = RowList { place, limit in
+                let binds: [Bind] = [.int2(shard.number), .text(project.text)]
+                return Call(statement: .listCustomers, binds: binds + place + [limit])
+            } place: { rows, row in
+                [.text(rows.text(row, 0)), .text(rows.text(row, 1))]
+            } subject: { rows, row in
+                UnreadSubject(
+                    project.text, rows.text(row, 0), rows.text(row, 1), row: "customers")
+            } item: { rows, row throws(LedgerError) -> Stream in
+                try rows.stream(row, of: project)
+            }
+            streams += try page(after: place, limit: limit - streams.count, listed)
         }
         return try read(streams)
     }

@@ -15,7 +15,7 @@ extension Ledger {
             try pool.settled { connection throws(LedgerError) in
                 var found = FoundLeads()
                 try connection.read(parts.map(\.call)) { index, rows throws(LedgerError) in
-                    let leads = try question.leads(of: parts[index].kind, rows)
+                    let leads = try question.leads(of: parts[index].kind, rows, unread)
                     if leads.count > limit || question.isCutOff(parts[index].kind, rows) {
                         found.isCutOff = true
                     }
@@ -100,33 +100,61 @@ private struct FindQuestion {
             look: FindQuestion.ticketGrants)
     }
 
+    /// What the rows lead to. One that cannot be read is noted and leads nowhere.
     func leads(
-        of kind: Kind, _ rows: borrowing Rows
+        of kind: Kind, _ rows: borrowing Rows, _ unread: UnreadStreams
     ) throws(LedgerError) -> [FoundLead] {
         var leads: [FoundLead] = []
         for row in 0..<rows.count {
-            switch kind {
-            case .names: leads.append(try name(rows, row))
-            case .customers:
-                let customer: CustomerID = try rows.identifier(row, 0)
-                leads.append(
-                    FoundLead(
-                        .customer, customer.text, in: try environment(rows, row, 1), of: customer))
-            case .event: if let lead = try event(rows, row) { leads.append(lead) }
-            case .tickets(let environment) where rows.bool(row, 3):
-                let lead = FoundLead(
-                    .ticket, words.text, in: environment, of: try rows.identifier(row, 0))
-                if !leads.contains(lead) { leads.append(lead) }
-            case .accounts(let environment):
-                var lead = FoundLead(
-                    .account, words.text, in: environment, of: try rows.identifier(row, 0))
-                lead.purchase = lead.customer.unclaimed
-                leads.append(lead)
-            // The place up to which was looked.
-            case .tickets: break
+            let found = try rows.readable(row, unread) { rows, row in
+                subject(of: kind, rows, row)
+            } _: { rows, row throws(LedgerError) -> FoundLead? in
+                try lead(of: kind, rows, row)
             }
+            guard let lead = found ?? nil else { continue }
+            if case .tickets = kind, leads.contains(lead) { continue }
+            leads.append(lead)
         }
         return leads
+    }
+
+    private func lead(
+        of kind: Kind, _ rows: borrowing Rows, _ row: Int
+    ) throws(LedgerError) -> FoundLead? {
+        switch kind {
+        case .names: return try name(rows, row)
+        case .customers:
+            let customer: CustomerID = try rows.identifier(row, 0)
+            return FoundLead(
+                .customer, customer.text, in: try environment(rows, row, 1), of: customer)
+        case .event: return try event(rows, row)
+        case .tickets(let environment):
+            // The last one may only be the place up to which was looked.
+            return rows.bool(row, 3)
+                ? FoundLead(.ticket, words.text, in: environment, of: try rows.identifier(row, 0))
+                : nil
+        case .accounts(let environment):
+            var lead = FoundLead(
+                .account, words.text, in: environment, of: try rows.identifier(row, 0))
+            lead.purchase = lead.customer.unclaimed
+            return lead
+        }
+    }
+
+    /// Whose row it is, as it stands there.
+    private func subject(of kind: Kind, _ rows: borrowing Rows, _ row: Int) -> UnreadSubject {
+        switch kind {
+        case .names:
+            UnreadSubject(project.text, rows.text(row, 1), rows.text(row, 2), row: "names")
+        case .customers:
+            UnreadSubject(project.text, rows.text(row, 1), rows.text(row, 0), row: "customers")
+        case .event: UnreadSubject(project.text, rows.text(row, 1), rows.text(row, 0))
+        case .tickets(let environment):
+            UnreadSubject(
+                project.text, environment.rawValue, rows.text(row, 0), row: "customer_grants")
+        case .accounts(let environment):
+            UnreadSubject(project.text, environment.rawValue, rows.text(row, 0), row: "customers")
+        }
     }
 
     /// Whether there are more grants for a ticket than were looked at.

@@ -15,16 +15,29 @@ extension Ledger {
         let call = Statement.listing(
             filter, of: project, environment, after: last, limit: limit, look: look)
         let rows = try list(call) { rows, row throws(LedgerError) in
-            let lead = GrantLead(
-                customer: try rows.identifier(row, 0),
-                place: GrantPlace(
-                    givenAt: Instant(milliseconds: rows.int8(row, 2)),
-                    grant: try rows.identifier(row, 1)))
-            return (lead: lead, fits: rows.bool(row, 3))
+            let place = (try? GrantID(rows.text(row, 1))).map {
+                GrantPlace(givenAt: Instant(milliseconds: rows.int8(row, 2)), grant: $0)
+            }
+            guard rows.bool(row, 3) else {
+                return (lead: GrantLead?.none, place: place, fits: false)
+            }
+            let lead = try rows.readable(row, unread) { rows, row in
+                UnreadSubject(
+                    project.text, environment.rawValue, rows.text(row, 0), row: "customer_grants")
+            } _: { rows, row throws(LedgerError) -> GrantLead in
+                guard let place else { throw .unreadable("the id of a grant") }
+                return GrantLead(customer: try rows.identifier(row, 0), place: place)
+            }
+            return (lead: lead, place: place, fits: true)
         }
+        let leads = rows.compactMap(\.lead)
+        let fitting = rows.filter(\.fits)
+        // Behind what cannot be read the list goes on.
+        let isShortened = fitting.count == limit && leads.count < limit
         return GrantLeads(
-            leads: rows.filter(\.fits).map(\.lead),
-            lookedUntil: rows.first { !$0.fits }?.lead.place)
+            leads: leads,
+            lookedUntil: isShortened
+                ? fitting.compactMap(\.place).last : rows.first { !$0.fits }?.place)
     }
 }
 

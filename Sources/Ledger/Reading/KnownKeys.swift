@@ -23,7 +23,7 @@ final class KnownKeys: Sendable {
             // Why the project cannot be read is logged where it was read.
             guard let state = states[key.project] else { return }
             switch state.standing(of: key) {
-            case .live: parts.0.append(key)
+            case .live(let limits): parts.0.append(key.limited(by: limits))
             // Revoked between the two looks, or by hand: in either case the key no longer works.
             case .revoked: break
             case .unknown: parts.1.insert(key)
@@ -50,7 +50,8 @@ final class KnownKeys: Sendable {
 }
 
 private enum Standing {
-    case live, revoked, unknown
+    case live(KeyLimits)
+    case revoked, unknown
 }
 
 extension ProjectState {
@@ -58,6 +59,13 @@ extension ProjectState {
         guard let key = key(live.key), key.created.role == live.role,
             Digest32(hex: key.created.digest) == Digest32(bytes: live.digest)
         else { return .unknown }
-        return key.revokedAt == nil ? .live : .revoked
+        return key.revokedAt == nil ? .live(key.limits) : .revoked
+    }
+}
+
+extension LiveKey {
+    /// The limits are the log's, whatever the row says.
+    fileprivate func limited(by limits: KeyLimits) -> LiveKey {
+        LiveKey(digest: digest, project: project, key: key, role: role, limits: limits)
     }
 }

@@ -4,7 +4,10 @@ import SQL
 
 extension Ledger {
     package func projects() throws(Fault) -> [ListedProject] {
-        try list(Statement.listProjects()) { rows, row throws(LedgerError) in
+        try readable(
+            Statement.listProjects(),
+            of: { rows, row in UnreadSubject(rows.text(row, 0), "", "", row: "projects") }
+        ) { rows, row throws(LedgerError) -> ListedProject in
             ListedProject(
                 project: try rows.identifier(row, 0),
                 createdAt: Instant(milliseconds: rows.int8(row, 1)))
@@ -50,10 +53,11 @@ extension Ledger {
         }
     }
 
-    /// Every live key that its project's own stream records. A project that cannot be read is closed: which of
+    /// Every key that its project's own stream records, and that was not revoked nor expired long ago. A project that cannot be read is closed: which of
     /// its keys were revoked is not known.
     package func liveKeys() throws(Fault) -> [LiveKey] {
-        let keys = try list(Statement.listKeys(), over: watching) {
+        let since = settings.clock().advanced(byMilliseconds: -Key.expiredFor)
+        let keys = try list(Statement.listKeys(.int8(since.milliseconds)), over: watching) {
             rows, row throws(LedgerError) -> LiveKey? in
             // A key with a newer release's role does nothing here, and does not hide other keys.
             guard let role = Role(rawValue: rows.text(row, 3)),

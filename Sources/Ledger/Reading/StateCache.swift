@@ -15,6 +15,7 @@ final class StateCache: Sendable {
         var old: [Stream: Fold] = [:]
         /// The rough size of the young folds in bytes.
         var weight = 0
+        var oldWeight = 0
         /// How often the log had begun anew.
         var epoch = 0
         /// The highest position seen in each shard.
@@ -28,17 +29,19 @@ final class StateCache: Sendable {
         }
 
         mutating func keep(_ fold: Fold, of stream: Stream, limit: Int) {
-            if weight >= limit {
-                old = young
-                young = [:]
-                weight = 0
+            let added = fold.weight
+            if weight + added > limit, !young.isEmpty {
+                (old, oldWeight) = (young, weight)
+                (young, weight) = ([:], 0)
             }
             let replaced = young.updateValue(fold, forKey: stream)
-            weight += fold.weight - (replaced?.weight ?? 0)
+            weight += added - (replaced?.weight ?? 0)
         }
     }
     private let generations = Mutex(Generations())
     private let weightLimit: Int
+    /// Gets the folds of streams that have grown since their states were kept.
+    let keeper = StateKeeper()
 
     /// A cache of roughly that many bytes at most.
     init(bytes: Int) {
@@ -69,11 +72,14 @@ final class StateCache: Sendable {
     }
 
     /// Keeps the fold unless the cache has a newer one, or the log began anew since the fold was requested.
-    func keep(_ fold: Fold, of stream: Stream, askedIn epoch: Int) {
+    /// One that is not whole ends at an event that cannot be read.
+    func keep(_ fold: Fold, of stream: Stream, askedIn epoch: Int, isWhole: Bool = true) {
         generations.withLock { generations in
             if generations.epoch != epoch { return }
             let known = generations.young[stream] ?? generations.old[stream]
             if let known, known.version >= fold.version { return }
+            var fold = fold
+            if isWhole { keeper.keep(&fold, of: stream, askedIn: epoch) }
             generations.keep(fold, of: stream, limit: weightLimit)
         }
     }
@@ -83,12 +89,16 @@ final class StateCache: Sendable {
         generations.withLock { generations in
             if let fold = generations.old[stream], fold.version < version {
                 generations.old[stream] = nil
+                generations.oldWeight -= fold.weight
             }
             guard let fold = generations.young[stream], fold.version < version else { return }
             generations.young[stream] = nil
             generations.weight -= fold.weight
         }
     }
+
+    /// The rough size of all folds in bytes.
+    var weight: Int { generations.withLock { $0.weight + $0.oldWeight } }
 
     /// The highest position seen in each shard: a caller who asks the database from now on finds
     /// this or a later one.

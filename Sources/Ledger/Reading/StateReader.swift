@@ -36,12 +36,13 @@ struct StateReader: ~Copyable {
     private let cache: StateCache
     private let known: LogGuard
     private let unread: UnreadStreams
+    private let troubles: LastTrouble
     private let sizes: Histogram
     private var link: Link
 
     init(
         _ number: Int, queue: ReadQueue, heavy: BoundedQueue<Given>, cache: StateCache,
-        known: LogGuard, unread: UnreadStreams, settings: LedgerSettings,
+        known: LogGuard, unread: UnreadStreams, troubles: LastTrouble, settings: LedgerSettings,
         greet: @escaping Greeting, sizes: Histogram
     ) {
         self.number = number
@@ -51,6 +52,7 @@ struct StateReader: ~Copyable {
         self.known = known
         self.sizes = sizes
         self.unread = unread
+        self.troubles = troubles
         link = Link(settings.connection, greet: greet)
     }
 
@@ -88,6 +90,7 @@ struct StateReader: ~Copyable {
 
     private func refuse(_ read: PendingRead, _ error: LedgerError) {
         unread.note(read.stream, error.fault)
+        troubles.note(error, of: read.stream)
         read.answer(.failure(error))
     }
 

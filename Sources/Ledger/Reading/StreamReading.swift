@@ -4,25 +4,48 @@ import SQL
 
 extension Connection {
     /// The current folds of the streams, and the ends of the streams' shards: each cached fold is brought up
-    /// to date in one round trip and kept. An unreadable stream has its error in that place.
+    /// to date in one round trip and kept, and begins with the state that is kept beside the log if
+    /// the cache has none. An unreadable stream has its error in that place.
     mutating func folds(
         of streams: [Stream], cache: StateCache, known: LogGuard
     ) throws(LedgerError) -> ([Result<Fold, LedgerError>], LoadedHeads) {
+        let read = try folds(of: streams, cache: cache, known: known, KeptState.number)
+        if read.damaged.isEmpty { return (read.folds, read.heads) }
+        for place in read.damaged { cache.keeper.noteDamage(of: streams[place]) }
+        let again = try folds(of: streams, cache: cache, known: known, nil)
+        return (again.folds, again.heads)
+    }
+
+    private typealias ReadFolds = (
+        folds: [Result<Fold, LedgerError>], heads: LoadedHeads, damaged: [Int]
+    )
+
+    /// `number` is the one of the kept states to begin with, or `nil` to read only events.
+    private mutating func folds(
+        of streams: [Stream], cache: StateCache, known: LogGuard, _ number: Int16?
+    ) throws(LedgerError) -> ReadFolds {
         var (folds, seenHeads) = cache.folds(of: streams)
         let epoch = known.epoch
         var changed: [Int] = []
+        var damaged: [Int] = []
         // The events of a stream come together, mostly in the order of the requested streams.
         var place = 0
         var failures: [Int: LedgerError] = [:]
         let versions = folds.map(\.version)
-        let heads = try load(streams, after: versions, seenHeads: seenHeads) {
-            row throws(LedgerError) in
+        let heads = try load(
+            streams, after: versions, seenHeads: seenHeads, number,
+            keeping: { place, state in
+                guard let state else { return damaged.append(place) }
+                folds[place] = Fold(kept: state)
+                changed.append(place)
+            }
+        ) { row throws(LedgerError) in
             guard
                 let found = streams[place...].firstIndex(of: row.stream)
                     ?? streams.firstIndex(of: row.stream)
             else { throw .unreadable("an event of a stream that was not asked for") }
             place = found
-            if failures[place] != nil { return }
+            if failures[place] != nil || damaged.contains(place) { return }
             do throws(LedgerError) {
                 let recorded = try row.recorded(after: folds[place].version)
                 folds[place].apply(recorded, causeDigest: row.causeDigest)
@@ -33,26 +56,36 @@ extension Connection {
         }
         try cache.observe(heads.ends, askedAfter: seenHeads)
         known.note(heads.marks, askedIn: epoch)
-        for place in changed { cache.keep(folds[place], of: streams[place], askedIn: epoch) }
+        if !damaged.isEmpty { return ([], heads, damaged) }
+        for place in changed {
+            let isWhole = failures[place] == nil
+            cache.keep(folds[place], of: streams[place], askedIn: epoch, isWhole: isWhole)
+        }
         let results = folds.enumerated().map { place, fold in
             (failures[place] ?? fold.lack).map { .failure($0) }
                 ?? Result<Fold, LedgerError>.success(fold)
         }
-        return (results, heads)
+        return (results, heads, [])
     }
 
     /// Passes on each stream's events after the known version, and returns where the streams'
-    /// shards ended at the same time.
+    /// shards ended at the same time. `keeping` gets the state with which the stream at that place
+    /// begins, or `nil` if it is damaged.
     mutating func load(
-        _ streams: [Stream], after versions: [Int64], seenHeads: [Int64],
+        _ streams: [Stream], after versions: [Int64], seenHeads: [Int64], _ number: Int16? = nil,
+        keeping: (Int, CustomerState?) -> Void = { _, _ in },
         _ take: (EventRow) throws(LedgerError) -> Void
     ) throws(LedgerError) -> LoadedHeads {
         var heads = LoadedHeads()
         let seen = streams.map { seenHeads[Int($0.shard.number)] }
-        let call = Statement.readStreams(streams, .int8s(versions), .int8s(seen))
+        let call = Statement.readStreams(
+            streams, .int8s(versions), .int8s(seen), .int2(number))
         try read([call]) { _, rows throws(LedgerError) in
             for row in 0..<rows.count {
                 heads.take(rows, row)
+                if let place = KeptState.place(rows, row) {
+                    keeping(place, KeptState.state(rows, row, of: streams[place]))
+                }
                 if EventRow.isThere(in: rows, row) { try take(EventRow(rows, row)) }
             }
         }

@@ -10,11 +10,19 @@ extension Ledger {
     package func unclaimed(
         of project: ProjectID, _ environment: Environment, after last: PurchaseID?, limit: Int
     ) throws(Fault) -> [ListedUnclaimed] {
-        let call = Statement.listUnclaimed(
-            .text(project.text), .text(environment.rawValue),
+        let place: [Bind] = [
             .text(last?.store.rawValue ?? ""), .text(last?.original.text ?? ""),
-            .int8(Int64(limit)))
-        let rows = try list(call) { rows, row throws(LedgerError) -> UnclaimedRow in
+        ]
+        let listed = RowList { place, limit in
+            let binds: [Bind] = [.text(project.text), .text(environment.rawValue)]
+            return Call(statement: .listUnclaimed, binds: binds + place + [limit])
+        } place: { rows, row in
+            [.text(rows.text(row, 0)), .text(rows.text(row, 1))]
+        } subject: { rows, row in
+            UnreadSubject(
+                project.text, environment.rawValue, "",
+                row: "unclaimed \(rows.text(row, 0)):\(rows.text(row, 1))")
+        } item: { rows, row throws(LedgerError) -> UnclaimedRow in
             guard let store = Store(rawValue: rows.text(row, 0)) else {
                 throw .unreadable("the store of a purchase that no customer claimed")
             }
@@ -22,6 +30,7 @@ extension Ledger {
                 purchase: PurchaseID(store: store, original: try rows.identifier(row, 1)),
                 app: try rows.identifier(row, 2), since: Instant(milliseconds: rows.int8(row, 3)))
         }
+        let rows = try page(after: place, limit: limit, listed)
         let keepers = rows.map {
             Stream(
                 project: project, environment: environment, customer: .unclaimed($0.purchase))

@@ -1,15 +1,47 @@
 import Core
-import JSON
+package import JSON
 import Synchronization
 import Telemetry
 import Threading
 
-/// Counts unreadable streams, and logs each with the reason once a minute. Callers are referred to the log.
+/// What could not be read: a stream, or a row of a table beside the log. As it stands in the database, since the
+/// names themselves may be damaged.
+package struct UnreadSubject: Hashable, Sendable {
+    package let project: String
+    package let environment: String
+    package let customer: String
+    /// The row's table and key; `nil` for a stream.
+    package let row: String?
+
+    init(_ project: String, _ environment: String, _ customer: String, row: String? = nil) {
+        self.project = project
+        self.environment = environment
+        self.customer = customer
+        self.row = row
+    }
+
+    init(_ stream: Stream) {
+        self.init(stream.project.text, stream.environment.rawValue, stream.customer.text)
+    }
+
+    /// The same in JSON.
+    package var words: JSONObject {
+        var words = JSONObject()
+        words.append("project", .string(project))
+        words.append("environment", .string(environment))
+        words.append("customer", .string(customer))
+        if let row { words.append("row", .string(row)) }
+        return words
+    }
+}
+
+/// Counts unreadable streams and rows, and logs each with the reason once a minute. Callers are referred to the
+/// log.
 final class UnreadStreams: Sendable {
     private static let pause: Int64 = 60_000
     /// A stream that was not read for this long no longer counts.
     private static let memory: Int64 = 600_000
-    /// Above this number, it forgets which streams were logged.
+    /// Above this number, further ones are neither counted nor logged.
     private static let limit = 1000
 
     private struct Note {
@@ -19,7 +51,7 @@ final class UnreadStreams: Sendable {
     }
 
     private let log: Log
-    private let notes = Mutex<[Stream: Note]>([:])
+    private let notes = Mutex<[UnreadSubject: Note]>([:])
 
     init(log: Log) {
         self.log = log
@@ -35,7 +67,7 @@ final class UnreadStreams: Sendable {
     }
 
     /// Which they are, the last seen first.
-    var list: [(stream: Stream, reason: String)] {
+    var list: [(subject: UnreadSubject, reason: String)] {
         let time = monotonicMilliseconds()
         return notes.withLock { notes in
             notes.filter { time - $0.value.seen < UnreadStreams.memory }
@@ -44,26 +76,28 @@ final class UnreadStreams: Sendable {
         }
     }
 
-    func note(_ stream: Stream, _ fault: Fault) {
+    func note(_ stream: Stream, _ fault: Fault) { note(UnreadSubject(stream), fault) }
+
+    func note(_ subject: UnreadSubject, _ fault: Fault) {
         guard case .unreadable(let what) = fault else { return }
         let time = monotonicMilliseconds()
         let isNews = notes.withLock { notes in
-            if let note = notes[stream], time - note.logged < UnreadStreams.pause {
-                notes[stream]?.seen = time
+            if let note = notes[subject], time - note.logged < UnreadStreams.pause {
+                notes[subject]?.seen = time
                 return false
             }
-            if notes.count >= UnreadStreams.limit { notes = [:] }
-            notes[stream] = Note(logged: time, seen: time, reason: what.what)
+            if notes.count >= UnreadStreams.limit {
+                notes = notes.filter { time - $0.value.seen < UnreadStreams.memory }
+                // Enough are named, and each look would name the others anew.
+                if notes.count >= UnreadStreams.limit, notes[subject] == nil { return false }
+            }
+            notes[subject] = Note(logged: time, seen: time, reason: what.what)
             return true
         }
         if !isNews { return }
-        log.error(
-            "stream_unread",
-            [
-                "project": .string(stream.project.text),
-                "environment": .string(stream.environment.rawValue),
-                "customer": .string(stream.customer.text),
-                "needs_newer_release": .bool(what.needsNewer), "reason": .string(what.what),
-            ])
+        var line = subject.words
+        line.append("needs_newer_release", .bool(what.needsNewer))
+        line.append("reason", .string(what.what))
+        log.error("stream_unread", .object(line))
     }
 }

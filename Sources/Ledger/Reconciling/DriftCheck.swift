@@ -3,7 +3,7 @@ package import Core
 import Postgres
 import SQL
 
-/// Compares rows with the log, and the log with itself, for one run.
+/// Compares rows with the log, and the log with itself, in one run.
 package final class DriftCheck {
     private static let sample = 1000
 
@@ -13,7 +13,7 @@ package final class DriftCheck {
     /// Whether the project's own rows differed before the run recorded its start.
     private var projectDiffered = false
 
-    /// Runs of other projects right before and after may share the walk.
+    /// Consecutive runs of several projects may share the walk.
     package init(_ ledger: Ledger, walk: UnlistedWalk = UnlistedWalk()) {
         self.ledger = ledger
         self.walk = walk

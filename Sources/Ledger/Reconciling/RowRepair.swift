@@ -3,7 +3,7 @@ import Crypto
 import Postgres
 import SQL
 
-/// Repairs what a comparison of rows with the log found: rewrites the rows of customers and projects, and
+/// Repairs what a comparison with the log found: rewrites rows of customers and projects, and
 /// removes rows without events.
 struct RowRepair {
     private let audit: ProjectionAudit
@@ -11,7 +11,7 @@ struct RowRepair {
     private let project: ProjectID
     private let auditor: Auditor
     private let pace: UpkeepPace
-    /// What prevented some repairs.
+    /// What prevented some of the repairs.
     private(set) var fault: Fault?
 
     init(
@@ -25,8 +25,7 @@ struct RowRepair {
         self.pace = pace
     }
 
-    /// Repairs what it can and returns the number of repairs: only rows that are right afterwards
-    /// count.
+    /// Repairs what it can. Returns how many rows are right afterwards.
     mutating func mend(in shard: Shard?) throws(LedgerError) -> Int64 {
         var mended = 0
         if !audit.differingProjects.isEmpty { mend() }
@@ -42,8 +41,8 @@ struct RowRepair {
         return Int64(mended)
     }
 
-    /// Repairs customers with differing rows, and rows in others' places: if events may support them, with
-    /// the shard locked. Returns how many rows were removed.
+    /// Repairs customers with differing rows, and rows in the place of others. If events may
+    /// support a row, the shard is locked. Returns how many rows were removed.
     private mutating func writeCustomers() -> Int {
         let strays = Dictionary(grouping: audit.strays.rows, by: \.stream)
         let ghosts = Set(audit.strays.names.compactMap(\.stream))
@@ -85,8 +84,8 @@ struct RowRepair {
         return mend([call]) ? credits.count : 0
     }
 
-    /// Removals that concern no customer are done with the project's own rows; false if they
-    /// failed.
+    /// Makes removals that concern no customer, together with rewriting the project's own rows.
+    /// False if that failed.
     @discardableResult
     private mutating func mend(_ calls: [Call] = []) -> Bool {
         let fault = ledger.mend([(.ofProject(project), calls)], at: pace)[0]
@@ -96,8 +95,8 @@ struct RowRepair {
 }
 
 extension Ledger {
-    /// Rewrites the rows of customers and projects, together with each one's further calls; returns what
-    /// prevented it.
+    /// Rewrites the rows of customers and projects, with further calls for each. Returns a fault
+    /// for each one that failed.
     fileprivate func mend(
         _ repairs: [(stream: Stream, calls: [Call])], at pace: UpkeepPace
     ) -> [Fault?] {

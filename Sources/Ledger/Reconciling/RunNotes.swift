@@ -2,7 +2,7 @@ package import Core
 import Postgres
 import SQL
 
-/// What runs of reconciliations have done, and which were requested.
+/// What reconciliations have done, and which were requested.
 extension Ledger {
     package func notedParts(
         of project: ProjectID, in id: ReconciliationID
@@ -34,7 +34,8 @@ extension Ledger {
         try write(Statement.forgetReconciled(.text(project.text)))
     }
 
-    /// Writes a note. If it is lost, a part is done again; a later commit makes it durable.
+    /// Writes a note. A later commit makes it durable. If it is lost, only a part of the run is
+    /// repeated.
     func write(_ note: Call) throws(Fault) {
         try faulting { () throws(LedgerError) in
             try pool.settled { connection throws(LedgerError) in
@@ -46,8 +47,8 @@ extension Ledger {
         }
     }
 
-    /// When the project that has waited longest was reconciled or created; and in how many projects the last
-    /// run of some step was unsound.
+    /// When the project that has waited longest was reconciled or created, and in how many projects
+    /// a step's last run was unsound.
     package func reconciled() throws(Fault) -> (longestAgo: Instant?, drifted: Int64) {
         try list(Statement.countReconciled()) { rows, row in
             (rows.optionalInt8(row, 0).map(Instant.init(milliseconds:)), rows.int8(row, 1))
@@ -56,13 +57,14 @@ extension Ledger {
 
     /// The projects whose reconciliation was requested and has not ended.
     package func requestedReconciliations() throws(Fault) -> [ProjectID] {
-        try list(Statement.listRequested()) { rows, row throws(LedgerError) in
-            try rows.identifier(row, 0)
-        }
+        try readable(
+            Statement.listRequested(),
+            of: { rows, row in UnreadSubject(rows.text(row, 0), "", "", row: "projects") }
+        ) { rows, row throws(LedgerError) -> ProjectID in try rows.identifier(row, 0) }
     }
 }
 
-/// The right to reconcile, which one run of a database has at a time.
+/// The right to reconcile. Only one run per database has it at a time.
 extension Ledger {
     private static let reconciliation = "reconciliation"
 
@@ -85,7 +87,12 @@ extension Ledger {
     ) throws(Fault) -> [(stream: Stream, count: Int64)] {
         let call = Statement.listStaleOrders(
             .int2(shard.number), .text(project.text), .int8(now.milliseconds))
-        return try list(call) { rows, row throws(LedgerError) in
+        return try readable(
+            call,
+            of: { rows, row in
+                UnreadSubject(project.text, rows.text(row, 0), rows.text(row, 1), row: "orders")
+            }
+        ) { rows, row throws(LedgerError) -> (stream: Stream, count: Int64) in
             (
                 try Stream(
                     project: project.text, environment: rows.text(row, 0),
@@ -112,7 +119,12 @@ extension Ledger {
     package func claimableTokens(
         of project: ProjectID
     ) throws(Fault) -> [(token: AccountToken, stream: Stream)] {
-        try list(Statement.listClaimable(.text(project.text))) { rows, row throws(LedgerError) in
+        try readable(
+            Statement.listClaimable(.text(project.text)),
+            of: { rows, row in
+                UnreadSubject(project.text, rows.text(row, 0), rows.text(row, 2), row: "tokens")
+            }
+        ) { rows, row throws(LedgerError) -> (token: AccountToken, stream: Stream)? in
             let stream = try Stream(
                 project: project.text, environment: rows.text(row, 0), customer: rows.text(row, 2))
             return AccountToken(rows.text(row, 1)).map { ($0, stream) }

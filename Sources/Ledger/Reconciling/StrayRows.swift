@@ -2,13 +2,13 @@ import Core
 import Postgres
 import SQL
 
-/// Rows without events, and waiting credits without a row: rewriting a customer's rows does not repair
-/// these.
+/// Rows without events, and waiting credits without a row. Rewriting a customer's rows does not
+/// repair these.
 struct StrayRows {
-    /// The names under which rows are kept, whether or not a customer can have them.
+    /// Names of rows, valid or not.
     struct Name {
         let name: CustomerName
-        /// `nil` if only a sample found it.
+        /// `nil` if only a sample found them.
         let shard: Shard?
 
         init(_ name: CustomerName, in shard: Shard?) {
@@ -16,14 +16,14 @@ struct StrayRows {
             self.shard = shard
         }
 
-        /// The stream in whose place the rows are; `nil` if no stream can be there.
+        /// The stream to which rows in this place belong; `nil` if there can be none.
         var stream: Stream? { name.stream.flatMap { $0.shard == shard ? $0 : nil } }
     }
-    /// A row of a table to which no customer's page leads.
+    /// A row that no customer's page includes.
     struct Row {
         let table: Table
         let row: RowText
-        /// The stream from whose events it should follow; `nil` if its name cannot be a customer's.
+        /// The stream that should support the row; `nil` if its name cannot be a customer's.
         let stream: Stream?
 
         init(_ table: Table, _ row: RowText, _ stream: Stream?) {
@@ -37,7 +37,7 @@ struct StrayRows {
     }
     var names: [Name] = []
     var rows: [Row] = []
-    /// Rows of customers without a row of their own, by table and customer.
+    /// Rows whose customers have no row of their own, by table and customer.
     var orphans = 0
     var missingCredits: [RowText] = []
 

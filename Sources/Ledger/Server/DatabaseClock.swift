@@ -3,11 +3,11 @@ import JSON
 import Telemetry
 import Threading
 
-/// How far the machine's clock differs from the database's, as every connection and every commit
-/// shows.
+/// How far the machine's clock differs from the database's, measured by every connection and
+/// commit.
 ///
-/// An instance must not record instants that are ahead of all other clocks: later events in the same
-/// shard could not be recorded any earlier.
+/// An instance must not record instants ahead of all other clocks. Later events in the same shard
+/// could not be recorded any earlier.
 final class DatabaseClock: Sendable {
     /// The lead in milliseconds beyond which operators are warned.
     private static let warningLimit: Int64 = 2000
@@ -16,7 +16,7 @@ final class DatabaseClock: Sendable {
     private static let pauseBetweenWarnings: Int64 = 60_000
 
     private struct State {
-        /// The minimum by which the machine's clock is ahead; negative if it is behind.
+        /// By how much the machine's clock is ahead, at least; negative if it is behind.
         var lead: Int64 = 0
         /// When the log last warned, by the monotonic clock.
         var warnedAt = Int64.min / 2
@@ -26,7 +26,7 @@ final class DatabaseClock: Sendable {
     private let machineClock: (@Sendable () -> Instant)?
     private let log: Log
 
-    /// Without the machine's clock nothing is compared.
+    /// Without a machine clock, nothing is compared.
     init(_ machineClock: (@Sendable () -> Instant)?, log: Log, metrics: Metrics) {
         self.machineClock = machineClock
         self.log = log
@@ -42,16 +42,16 @@ final class DatabaseClock: Sendable {
         fileprivate let time: Int64
     }
 
-    /// To be called before the database is asked for its time.
+    /// Call before asking the database for its time.
     func begin() -> Beginning? {
         machineClock.map { Beginning(instant: $0(), time: monotonicMilliseconds()) }
     }
 
-    /// Processes what the database's clock showed at some time since `beginning`. A slow answer makes no
-    /// clock look wrong.
+    /// Takes in a reading of the database's clock from some time after `beginning`. A slow answer
+    /// makes no clock look wrong.
     func compare(_ database: Instant, since beginning: Beginning?) {
         guard let beginning, let end = machineClock?() else { return }
-        // If the clock was set in between, its present reading counts for then as well.
+        // If the machine's clock was set in between, its current reading counts for then as well.
         let passed = monotonicMilliseconds() - beginning.time
         let start = max(beginning.instant, end.advanced(byMilliseconds: -passed))
         let lead =
@@ -72,7 +72,7 @@ final class DatabaseClock: Sendable {
         if isRefusing != wasRefusing || isWarned { tell(lead, isRefusing) }
     }
 
-    /// What keeps this instance from writing; `nil` if the clocks agree well enough.
+    /// What keeps this instance from writing; `nil` if the clocks agree closely enough.
     var impediment: Impediment? {
         let (lead, isRefusing) = state.change(wake: .none) { ($0.lead, $0.isRefusing) }
         return isRefusing ? .clocksApart(by: lead) : nil

@@ -6,12 +6,12 @@ import Threading
 /// The result of a check of the database.
 struct DatabaseLook: Sendable {
     let isReadOnly: Bool
-    /// How many standbys must confirm a commit, and how many currently do.
+    /// How many standbys must confirm a commit, and how many can at the moment.
     let standbysNeeded: Int64
     let standbysPresent: Int64
-    /// Commits that have waited long for their standbys.
+    /// Commits that have long been waiting for standbys.
     let waitingCommits: Int64
-    /// Whether an instance has noted that the log lacks something.
+    /// Whether an instance noted that the log lacks something.
     let isNoted: Bool
 
     fileprivate var impediments: [Impediment] {
@@ -22,9 +22,9 @@ struct DatabaseLook: Sendable {
     fileprivate var lacksStandby: Bool { standbysPresent < standbysNeeded }
 }
 
-/// What prevents writes to the database, as the last checks and writes found.
+/// What prevents writes to the database, according to recent checks and writes.
 final class DatabaseCondition: Sendable {
-    /// A check older than this says nothing about the present.
+    /// After this many milliseconds, a check says nothing about the present.
     private static let patience: Int64 = 2000
     private struct State {
         var look: DatabaseLook?
@@ -33,7 +33,7 @@ final class DatabaseCondition: Sendable {
         var doubtedAt: Int64 = 0
         /// Whether a write failed for lack of space and none has succeeded since.
         var isFull = false
-        /// The impediments last reported in the log.
+        /// The impediments that were last logged.
         var told: Set<Impediment.Kind> = []
 
         var impediments: [Impediment] {
@@ -52,7 +52,15 @@ final class DatabaseCondition: Sendable {
         state.change(wake: .none) { $0.impediments }
     }
 
-    /// What would certainly stop a write.
+    /// Whether it has answered a moment ago, and nothing prevents writes.
+    var isUsable: Bool {
+        state.change(wake: .none) { state in
+            state.look != nil && state.impediments.isEmpty
+                && monotonicMilliseconds() - state.lookedAt < DatabaseCondition.patience
+        }
+    }
+
+    /// What would certainly prevent a write.
     var barrier: Impediment? {
         state.change(wake: .none) { state in
             guard let look = state.look,
@@ -62,8 +70,8 @@ final class DatabaseCondition: Sendable {
         }
     }
 
-    /// Whether writes fail, so that another server may have been promoted, and it is time to look for it: at
-    /// most once in `pause` milliseconds.
+    /// Whether to look for another server because writes fail: one may have been promoted. At most
+    /// once per `pause` milliseconds.
     func isDoubtDue(every pause: Int64) -> Bool {
         state.change(wake: .none) { state in
             let now = monotonicMilliseconds()
@@ -74,12 +82,12 @@ final class DatabaseCondition: Sendable {
         }
     }
 
-    /// Whether writes are known to need a standby's confirmation, or to be impossible.
+    /// Whether writes need a standby's confirmation, or are impossible, as far as is known.
     var dependsOnStandby: Bool {
         state.change(wake: .none) { $0.look.map { $0.standbysNeeded > 0 || $0.isReadOnly } ?? true }
     }
 
-    /// Whether the disk was full at the last write.
+    /// Whether the last write found the disk full.
     var isFull: Bool { state.change(wake: .none) { $0.isFull } }
 
     func note(_ look: DatabaseLook) {
@@ -91,7 +99,7 @@ final class DatabaseCondition: Sendable {
 
     func noteFull() { change { $0.isFull = true } }
 
-    /// Something was written, or there is space again.
+    /// Notes that a write succeeded, or that there is space again.
     func noteRoom() {
         if isFull { change { $0.isFull = false } }
     }

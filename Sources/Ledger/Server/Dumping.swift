@@ -2,7 +2,7 @@ import Core
 package import Postgres
 import SQL
 
-/// The log as of one moment, which a dump can share while it is open.
+/// The log at one moment. While it is open, a dump can share it.
 package struct LogSnapshot: ~Copyable {
     /// The snapshot ends with this transaction.
     private let connection: Connection
@@ -10,25 +10,26 @@ package struct LogSnapshot: ~Copyable {
     package let name: String
     package let marks: [ShardMark]
     package let migration: Int64
-    /// Statements that make the roles with rights in the schema.
+    /// Statements that create the roles with rights in the schema.
     package let roles: [String]
     package let undumpable: [String]
     package let bytes: Int64
 
-    /// With the login's own rights.
+    /// Uses the login's own rights.
     package init(_ settings: ConnectionSettings) throws(LedgerError) {
         var settings = settings
         settings.statementTimeoutMilliseconds = 0
         let schema = settings.schema
         var opened = try Self.open(settings)
+        try opened.execute([Statement.beginSnapshot()])
         let migration = try opened.releasedMigrations().last?.number ?? 0
         var (name, marks, roles, undumpable) = ("", [ShardMark](), [String](), [String]())
         var bytes: Int64 = 0
         try opened.read([Statement.listUndumpable(.text(schema))]) { _, rows in
             undumpable = (0..<rows.count).map { rows.text($0, 0) }
         }
-        if migration == Schema.needed, undumpable.isEmpty {
-            try opened.execute([Statement.beginSnapshot()])
+        if LogSnapshot.isDumpable(migration), undumpable.isEmpty {
+            try opened.requireOwnMigrations()
             try opened.read([Statement.exportSnapshot()]) { _, rows in name = rows.text(0, 0) }
             marks = try opened.shardMarks()
             try opened.read([Statement.listDumpRoles(.text(schema))]) { _, rows in
@@ -41,6 +42,13 @@ package struct LogSnapshot: ~Copyable {
         connection = opened
     }
 
+    /// Whether this release can restore it. An older schema is migrated after the restore.
+    package var isDumpable: Bool { LogSnapshot.isDumpable(migration) }
+
+    private static func isDumpable(_ migration: Int64) -> Bool {
+        (1...Schema.needed).contains(migration)
+    }
+
     private static func open(_ settings: ConnectionSettings) throws(LedgerError) -> Connection {
         do throws(PostgresError) {
             return try Connection.open(settings)
@@ -50,7 +58,7 @@ package struct LogSnapshot: ~Copyable {
     }
 }
 
-/// Where a dump is to be restored.
+/// The database that a dump is restored into.
 package struct RestoreTarget: Sendable {
     package let hasSchema: Bool
     package let mayCreate: Bool
@@ -80,7 +88,7 @@ package struct RestoreTarget: Sendable {
 }
 
 extension OperatorsView {
-    /// Whether anything is sealed under the installation's key.
+    /// Whether anything is sealed with the installation's key.
     package mutating func hasSealed() throws(LedgerError) -> Bool {
         try link.settled { connection throws(LedgerError) in
             var found = false

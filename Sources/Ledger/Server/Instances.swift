@@ -2,7 +2,7 @@ package import Core
 package import Postgres
 import SQL
 
-/// An instance as its row beside the log shows it.
+/// An instance as its row describes it.
 package struct SeenInstance: Sendable {
     package let name: String
     /// How many milliseconds ago, by PostgreSQL's clock.
@@ -12,7 +12,7 @@ package struct SeenInstance: Sendable {
     package let says: String
 }
 
-/// When an operator's work was last done, and what it said in JSON.
+/// When an operator's task was last done, and its report in JSON.
 package struct LastDone: Sendable {
     package let what: String
     package let doneAt: Instant
@@ -27,9 +27,20 @@ package struct LastDone: Sendable {
     }
 }
 
-/// What an operator sees of a database and of the instances that serve it.
+/// A table, or an index of one, as it lies in the database.
+package struct StoredRelation: Sendable {
+    package let table: String
+    /// `nil` for the table itself.
+    package let index: String?
+    package let bytes: Int64
+    /// As PostgreSQL last counted them; `nil` if it has not yet.
+    package let rows: Int64?
+}
+
+/// What an operator sees of a database and its instances.
 extension Ledger {
-    /// Shows other processes that an instance lives. Does not wait for standbys: a lost row is written again.
+    /// Shows other processes that an instance is alive. Does not wait for standbys, because a lost
+    /// row is written again.
     package func noteInstance(
         _ name: String, startedAgo: Int64, says: String
     ) throws(Fault) {
@@ -40,12 +51,12 @@ extension Ledger {
         try sendBeside(Statement.forgetInstance(.text(name)))
     }
 
-    /// Notes that something was done now.
+    /// Records that something was done now.
     package func note(done what: String, says: String) throws(Fault) {
         try sendBeside(Statement.noteDone(.text(what), .text(says)))
     }
 
-    /// What an operator's work last said; `nil` if it was never done.
+    /// The last record of an operator's task, or `nil`.
     package func lastDone(_ what: String) throws(Fault) -> LastDone? {
         try allDone().first { $0.what == what }
     }
@@ -61,7 +72,7 @@ extension Ledger {
             .first ?? 0
     }
 
-    private func sendBeside(_ call: Call) throws(Fault) {
+    func sendBeside(_ call: Call) throws(Fault) {
         try faulting { () throws(LedgerError) in
             try watching.settled { connection throws(LedgerError) in
                 try connection.execute([
@@ -72,11 +83,11 @@ extension Ledger {
         }
     }
 
-    /// The streams that this process lately failed to read.
-    package var unreadStreams: [(stream: Stream, reason: String)] { unread.list }
+    /// Streams and rows that this process recently failed to read.
+    package var unreadStreams: [(subject: UnreadSubject, reason: String)] { unread.list }
 }
 
-/// What is read and written without a service.
+/// What commands read and write without a service.
 package struct OperatorsView: ~Copyable {
     var link: Link
 
@@ -122,7 +133,7 @@ package struct OperatorsView: ~Copyable {
         }
     }
 
-    /// The database's bytes, and the folder of its server if this login may know it.
+    /// The database's size, and its server's folder if the login may know it.
     package mutating func storage() throws(LedgerError) -> (bytes: Int64, folder: String?) {
         try link.settled { connection throws(LedgerError) in
             var found: (bytes: Int64, folder: String?) = (0, nil)
@@ -133,7 +144,24 @@ package struct OperatorsView: ~Copyable {
         }
     }
 
-    /// Which calls to stores used up their budget, or rest at the store's request, for how many milliseconds.
+    /// The size of each table and index.
+    package mutating func stored() throws(LedgerError) -> [StoredRelation] {
+        try link.settled { connection throws(LedgerError) in
+            var found: [StoredRelation] = []
+            try connection.read([Statement.listStorage()]) { _, rows in
+                for row in 0..<rows.count {
+                    found.append(
+                        StoredRelation(
+                            table: rows.text(row, 0), index: rows.optionalText(row, 1),
+                            bytes: rows.int8(row, 2), rows: rows.optionalInt8(row, 3)))
+                }
+            }
+            return found
+        }
+    }
+
+    /// Kinds of store calls that used up their budget, or rest at the store's request, with the
+    /// milliseconds left.
     package mutating func budgets(
         at now: Instant
     ) throws(LedgerError) -> [(place: String, usedFor: Int64, restsFor: Int64)] {

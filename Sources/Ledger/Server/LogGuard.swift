@@ -8,27 +8,27 @@ import Threading
 
 /// Compares every server that a connection meets with what this instance has seen of the log.
 ///
-/// A standby that took over may lack the last commits, an old primary that comes back lacks what its
-/// successor wrote, and a backup lacks everything after it. Continuing with one of them would start a second
-/// history that contradicts past answers. The chain shows it: an event exists with the chain that was seen,
-/// or something else is in its place.
+/// A standby that took over may lack the last commits. An old primary that comes back lacks what
+/// its successor wrote. A backup lacks everything after it. To continue with any of them would
+/// start a second history that contradicts earlier answers. The chain reveals this: either an event
+/// exists with the chain that was seen, or something else is in its place.
 package final class LogGuard: Sendable {
     fileprivate struct State {
         var seen = SeenLog()
-        /// How often the log began anew.
+        /// How often the log started anew.
         var epoch = 0
-        /// The shortage last found in the log.
+        /// What the log was last found to lack.
         var impediment: Impediment?
         var isChanged = false
-        /// What survives if the machine loses power.
+        /// What would survive a power failure.
         var synced = SeenLog()
         var syncedAt: Int64?
         var hasRecalled = false
-        /// Whether anything was remembered of the log from before this start.
+        /// Whether anything was remembered of the log before this start.
         var isRemembered = false
         /// Whether unreadable notes were given up and may be overwritten.
         var isGivenUp = false
-        /// The losses that had been accepted when the notes turned out to be unreadable.
+        /// Losses that were already accepted when the notes turned out to be unreadable.
         var acceptedBefore: Set<AcceptanceID>?
         var isTold = false
     }
@@ -41,27 +41,27 @@ package final class LogGuard: Sendable {
         self.log = log
     }
 
-    /// Why the last server is not used; `nil` if it is.
+    /// Why the last server is not used, or `nil`.
     package var impediment: Impediment? { state.change(wake: .none) { $0.impediment } }
 
     /// Whether the last server could be identified.
     var isServerKnown: Bool { state.change(wake: .none) { $0.seen.server != nil } }
 
-    /// Whether anything was remembered of the log from before this start.
+    /// Whether anything was remembered of the log before this start.
     package var isRemembered: Bool { state.change(wake: .none) { $0.isRemembered } }
 
-    /// How often the log began anew. To be read before the log is asked for its marks.
+    /// How often the log started anew. Read this before asking the log for its marks.
     var epoch: Int { state.change(wake: .none) { $0.epoch } }
 
-    /// Notes how far a caller saw the log in that epoch: marks requested before a loss was accepted may
-    /// belong to the abandoned log.
+    /// Notes how far a caller saw the log in that epoch. Marks requested before a loss was accepted
+    /// may belong to the abandoned log.
     func note(_ marks: [ShardMark], askedIn epoch: Int) {
         state.change(wake: .none) { state in
             if epoch == state.epoch, state.seen.note(marks) { state.isChanged = true }
         }
     }
 
-    /// Notes which losses are already accepted: they excuse no later one.
+    /// Notes losses that are accepted already. They do not excuse later ones.
     func know(_ acceptances: some Sequence<AcceptanceID>) {
         state.change(wake: .none) { state in
             for acceptance in acceptances where state.seen.acceptances.insert(acceptance).inserted {
@@ -70,7 +70,7 @@ package final class LogGuard: Sendable {
         }
     }
 
-    /// Stores what is new since the last time, for the next start of this instance.
+    /// Stores what is new, for this instance's next start.
     package func keep(isLast: Bool = false) {
         let now = monotonicMilliseconds()
         let new = state.change(wake: .none) { state -> (seen: SeenLog, care: LogMemory.Care)? in
@@ -104,7 +104,7 @@ package final class LogGuard: Sendable {
 
     // MARK: Meeting a server
 
-    /// Throws unless the server has the seen part of the log; also compares its clock.
+    /// Throws unless the server has everything that was seen of the log. Also compares its clock.
     func greet(
         _ connection: inout Connection, _ clock: DatabaseClock
     ) throws(PostgresError) {
@@ -124,10 +124,10 @@ package final class LogGuard: Sendable {
         }
     }
 
-    /// Whether other instances' notes stop this one, too.
+    /// Whether notes of other instances stop this one as well.
     var heedsOthers: Bool { memory.notes != .ignored }
 
-    /// Throws unless the server has the seen part of the log.
+    /// Throws unless the server has everything that was seen of the log.
     func meet(_ connection: inout Connection) throws(LedgerError) {
         let server = try connection.identifiedServer()
         try recall(over: &connection, to: server)
@@ -144,22 +144,23 @@ package final class LogGuard: Sendable {
                     anew: marks, at: server.identity, accepting: accepted)
                 if !isBegun { return false }
                 state.epoch += 1
-                // Together, so that a caller in the new epoch does not ask the previous server.
+                // Under one lock, so no caller in the new epoch asks the previous server.
                 connection.outliveOthers()
                 return true
             }
-            // Another connection has begun, with this server or another one: compare this one with that.
+            // Another connection started anew, with this server or another. Compare this server
+            // with that state.
             if !isBegun { return try meet(&connection) }
             tell(of: accepted, lacking: shortage.impediment([]))
         } else if seen.isEmpty {
             note(try connection.shardMarks(), askedIn: epoch)
         }
-        // Servers of other connections are not used from now on.
+        // Gives up connections to other servers.
         if welcome(server) { connection.outliveOthers() }
     }
 
-    /// The losses accepted since then, which excuse the shortage. Throws if there are none, or if another
-    /// instance reports a larger shortage.
+    /// Losses accepted since then, which excuse the shortage. Throws if there are none, or if
+    /// another instance reported a larger shortage.
     private func excuse(
         _ shortage: Shortage, of seen: SeenLog, over connection: inout Connection
     ) throws(LedgerError) -> Set<AcceptanceID> {
@@ -169,7 +170,7 @@ package final class LogGuard: Sendable {
         let isRefused = shortage.isOwn && accepted.isEmpty
         if !isRefused, stopping.isEmpty { return accepted }
         if isRefused, memory.notes == .written { connection.note(shortage, after: found.count) }
-        // Connections made before the note still work with that server.
+        // Connections made before the note still use that server.
         if !isRefused, impediment == nil { connection.outliveOthers() }
         throw .impeded(refuse(shortage.impediment(stopping)))
     }
@@ -201,14 +202,14 @@ package final class LogGuard: Sendable {
         }
     }
 
-    /// Nothing was seen, if a loss has been accepted since the notes turned out to be unreadable.
+    /// Treats nothing as seen, if a loss was accepted since the notes turned out to be unreadable.
     private func unknown(
         because error: LogMemory.NotRecalled, over connection: inout Connection,
         to server: MetServer
     ) throws(LedgerError) -> SeenLog {
         var unknown = SeenLog()
         let found = try connection.acceptances()
-        // Losses accepted since the last note there were accepted for this reason.
+        // Losses accepted after the last note were accepted for this reason.
         let earlier = found.filter { _, at in error.changedAt.map { at <= $0 } ?? true }
         unknown.acceptances = Set(found.keys)
         let before = state.change(wake: .none) { state in
@@ -246,7 +247,8 @@ package final class LogGuard: Sendable {
         return impediment
     }
 
-    /// Whether another server was used before, or an earlier history of this one, or none.
+    /// Whether another server, or an earlier history of this one, was used before, or the last
+    /// server was refused.
     private func welcome(_ server: MetServer) -> Bool {
         let (isOver, isAnother) = state.change(wake: .none) { state in
             let isFirst = state.seen.server == nil
@@ -256,19 +258,19 @@ package final class LogGuard: Sendable {
             return (state.impediment != nil, isNew && !isFirst)
         }
         if isOver { log.info("database_caught_up", ["server": .string(server.name)]) }
-        // Requests refused a moment ago would wait before they try again.
+        // Callers that were just refused would otherwise wait before they try again.
         return isAnother || isOver
     }
 }
 
 /// Where an instance stores what it has seen of logs.
 package struct LogMemory: Sendable {
-    /// Something was seen, but cannot be read back.
+    /// What was seen cannot be read back.
     package struct NotRecalled: Error {
         package let reason: String
         /// Whether another user owns it.
         package let isForbidden: Bool
-        /// When something was last stored there, if that is known.
+        /// When it was last written, if known.
         package let changedAt: Instant?
 
         package init(_ reason: String, isForbidden: Bool = false, changedAt: Instant? = nil) {
@@ -282,12 +284,12 @@ package struct LogMemory: Sendable {
         throws(NotRecalled) -> SeenLog?
     package typealias Keep = @Sendable (_ seen: SeenLog, _ care: Care) -> String?
 
-    /// How a process treats instances' notes in a database that lacks events.
+    /// What a process does with instances' notes if the database lacks events.
     package enum Notes: Sendable {
-        /// It accepts the log as it is.
+        /// Ignores them: it accepts the log as it is.
         case ignored
         case heeded
-        /// It also writes its own notes.
+        /// Reads them and also writes its own.
         case written
     }
 
@@ -301,10 +303,10 @@ package struct LogMemory: Sendable {
         case overwriting
     }
 
-    /// Loads the seen part of the log with that first event: from that server's database, or else from
-    /// another one.
+    /// Loads what was seen of the log with this first event, preferably in this server's database,
+    /// otherwise in another.
     package var recall: Recall
-    /// Stores it; returns why it could not, if it could not.
+    /// Stores it. Returns an error if that failed.
     package var keep: Keep
     package var notes: Notes
 
@@ -322,16 +324,15 @@ package struct LogMemory: Sendable {
 }
 
 extension LogGuard.State {
-    /// How long the newest notes may lack a sync to disk, in milliseconds: a sync competes with
-    /// commits for the disk.
+    /// How many milliseconds new notes may wait for a sync to disk. A sync competes with commits.
     private static let syncPause: Int64 = 1000
 
-    /// How durably the notes must be stored now; `nil` if they already are.
+    /// How durably the notes must be stored now; `nil` if they are durable enough.
     fileprivate func careNeeded(at now: Int64, isLast: Bool) -> LogMemory.Care? {
         if seen.root == nil { return nil }
         if isGivenUp { return .overwriting }
         let isOverdue = syncedAt.map { now - $0 >= Self.syncPause } ?? true
-        // Which history it is matters more than how far it was seen.
+        // A change of history matters more than progress within one.
         let isAnother = seen.server != synced.server || seen.acceptances != synced.acceptances
         if seen != synced, isLast || isOverdue || isAnother { return .synced }
         return isChanged ? .quick : nil

@@ -3,13 +3,13 @@ import Postgres
 import SQL
 import Threading
 
-/// Checks of the database.
+/// Health checks of the database.
 extension Ledger {
-    /// How many milliseconds pass before a server's only address is tried again while writes to it fail.
+    /// How often to try a server's only address again while writes fail, in milliseconds.
     private static let addressPause: Int64 = 1000
 
-    /// Checks the database, and gives up connections to a hanging server; returns the test clock's time, if
-    /// there is one.
+    /// Checks the database, and gives up connections to a hanging server. Returns the test clock's
+    /// time, if there is one.
     package func look() throws(Fault) -> Instant? {
         do throws(LedgerError) {
             return try lookTwice()
@@ -18,9 +18,9 @@ extension Ledger {
         }
     }
 
-    /// A silent session may belong to a slow server, whose other sessions are still usable. A new session
-    /// shows which: a slow server answers it, if only with a refusal; a hanging server does not; and if
-    /// it meets another server, the greeting gives up the other sessions.
+    /// Decides about a silent session with a new one. A slow server answers it, if only with a
+    /// refusal, and its other sessions stay usable. A hanging server does not answer. If it meets
+    /// another server, the greeting gives up the other sessions.
     private func lookTwice() throws(LedgerError) -> Instant? {
         do throws(LedgerError) {
             return try lookOnce()
@@ -33,7 +33,7 @@ extension Ledger {
             if !known.isServerKnown { pulse.lose() }
             return found
         } catch {
-            // Only once: connections made since then belong to a server that is slow at worst.
+            // Only once: later connections belong to a server that is slow at worst.
             if case .postgres(let reason) = error, !reason.isAnswer, hanging.begins() {
                 pulse.lose()
             }
@@ -41,13 +41,13 @@ extension Ledger {
         }
     }
 
-    /// Throws if it is unclear whether reads come from the server that others write to: one that was
-    /// suspended while a standby was promoted answers as before until this is noticed.
+    /// Throws if reads may come from a server that others no longer write to. One that was
+    /// suspended while a standby was promoted answers as before until this notices.
     package func requireCertainty() throws(Fault) {
         if !condition.dependsOnStandby { return }
         let asked = monotonicMicroseconds()
         let fault = certainty.change(wake: .none) { last in
-            // Another caller's look that began since then is as good.
+            // Another caller's look that began since then is good enough.
             if last.began < asked {
                 last.began = monotonicMicroseconds()
                 do throws(Fault) {
@@ -62,9 +62,9 @@ extension Ledger {
         if let fault { throw fault }
     }
 
-    /// While writes fail, the other addresses are checked, too: a new session goes to the server that was
-    /// promoted last, and if that is another one, sessions with this server are given up. A single address
-    /// may lead to another server as well, and is tried less often.
+    /// While writes fail, other addresses are checked as well: a new session goes to the server
+    /// promoted last. If that is another server, sessions with this one are given up. A single
+    /// address may also lead to another server, and is tried less often.
     private func lookOnce() throws(LedgerError) -> Instant? {
         let found = try lookAtServer()
         let pause = hasOtherAddresses ? 0 : Ledger.addressPause
@@ -94,8 +94,8 @@ extension Ledger {
         return found.testClock
     }
 
-    /// Does not retry after silence: that would only delay the result. After a server was refused, it
-    /// connects again, since nothing else might.
+    /// Does not retry after silence, which would only delay the result. After a server was refused,
+    /// it does connect again, because nothing else might.
     private func askOnce<Answer>(
         _ body: (inout Connection) throws(LedgerError) -> Answer
     ) throws(LedgerError) -> Answer {
@@ -105,8 +105,8 @@ extension Ledger {
         }
     }
 
-    /// What would stop a write of rows that do not follow from the log: wrong clocks, or a wait that occupies
-    /// a connection and a server session.
+    /// What would prevent writing rows that do not follow from the log: wrong clocks, or a wait
+    /// that would hold a connection and a server session.
     var barrier: Impediment? { clocks.database.impediment ?? condition.barrier }
 
     func requireWritable() throws(Fault) {
@@ -119,17 +119,17 @@ extension Ledger {
     }
 }
 
-/// The result of the last check that reads waited for.
+/// The last check that reads waited for.
 struct Certainty: Sendable {
     var began: Int64 = 0
     var fault: Fault?
 }
 
-/// Whether the server has been silent since its last answered look.
+/// Whether the server has been silent since it last answered.
 final class Hanging: Sendable {
     private let state = Monitor(false)
 
-    /// Whether this is news.
+    /// Notes silence; true if it is new.
     func begins() -> Bool {
         state.change(wake: .none) { isHanging in
             defer { isHanging = true }
@@ -151,14 +151,14 @@ extension DatabaseLook {
 }
 
 extension Connection {
-    /// Whether a megabyte can be written where the data are. It is freed immediately.
+    /// Whether a megabyte can be written to the data's disk. It is freed immediately.
     fileprivate mutating func hasRoom() throws(LedgerError) -> Bool {
         do throws(LedgerError) {
             try execute([Statement.begin(), Statement.tryRoom(), Statement.rollback()])
             return true
         } catch {
             guard case .postgres(let reason) = error, reason.kind == .statement else { throw error }
-            // If the login may not try, the next write shows it.
+            // If the login may not try this, the next write will tell.
             return !reason.isLackOfRoom
         }
     }

@@ -2,12 +2,13 @@ package import Core
 import Postgres
 import SQL
 
-/// Notes that an instance leaves in a database that lacks events, for other instances: they may have met it
-/// before they saw those events, or be new. A note stops its reader but proves nothing: it names ends of
-/// shards, and counts for nothing if the database has them, or if a loss was accepted since.
+/// Notes that an instance leaves for others in a database that lacks events. The others may have
+/// met the database before they saw those events, or may be new. A note stops its readers but
+/// proves nothing. It names ends of shards, and does not count if the database has them or a loss
+/// was accepted since.
 extension Connection {
-    /// Notes what this instance has seen and the server lacks, unless it is noted already. If it cannot be
-    /// written, as on a standby, no other instance continues with the server either.
+    /// Notes what this instance has seen and the server lacks, once. If that cannot be written, as
+    /// on a standby, other instances will not continue with the server either.
     mutating func note(_ shortage: Shortage, after acceptances: Int) {
         let isNoted = shortage.own.allSatisfy { own in
             shortage.stopping(after: acceptances).contains {
@@ -19,7 +20,7 @@ extension Connection {
         let note = Statement.noteLostEnds(
             .int2s(marks.map(\.shard.number)), .int8s(marks.map(\.head)),
             .byteas(marks.map(\.chain)), .int8(Int64(acceptances)))
-        // Does not wait for standbys: a lost note is written again.
+        // Does not wait for standbys, because a lost note is written again.
         try? execute([
             Statement.begin(), ConnectionSettings.losableTransaction(), note, Statement.commit(),
         ])
@@ -27,15 +28,14 @@ extension Connection {
 }
 
 extension LogGuard {
-    /// Checks again whether the server has everything, since an instance has noted that it does
-    /// not.
+    /// Compares with the server again, since an instance noted that something is missing.
     func heed(_ connection: inout Connection) throws(LedgerError) {
         if heedsOthers { try meet(&connection) }
     }
 }
 
 extension Ledger {
-    /// Deletes the instances' notes: the log was accepted as it is.
+    /// Deletes the instances' notes, because the log was accepted as it is.
     package func forgetLostEnds() throws(Fault) {
         try faulting { () throws(LedgerError) in
             try pool.settled { connection throws(LedgerError) in

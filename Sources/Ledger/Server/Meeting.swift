@@ -3,41 +3,41 @@ import Crypto
 import Postgres
 import SQL
 
-/// A server to which a connection was made.
+/// A server that a connection was made to.
 struct MetServer {
-    /// For people: its address, and its timeline if known.
+    /// The server's address, and its timeline if known, for people.
     let name: String
     /// `nil` if the login may not read it.
     let identity: ServerIdentity?
 }
 
-/// What a server lacks of the log as it was seen.
+/// What a server lacks of the log.
 struct Shortage {
     struct Shortfall {
         let mark: ShardMark
         /// The shard's end on this server.
         let head: Int64
-        /// How many losses had been accepted when another instance noted it; `nil` for what this instance has
-        /// seen.
+        /// How many losses had been accepted when another instance noted it; `nil` if this instance
+        /// saw it.
         let acceptances: Int64?
     }
     let server: MetServer
-    /// A later timeline of the same server that was seen.
+    /// A later timeline of this server that was seen.
     let laterTimeline: Int64?
     /// What this instance has seen.
     let own: [Shortfall]
-    /// What others have noted in the database.
+    /// What other instances noted in the database.
     let noted: [Shortfall]
 
-    /// Whether it rests on more than others' notes.
+    /// Whether there is more evidence than notes of others.
     var isOwn: Bool { !own.isEmpty || laterTimeline != nil }
 
-    /// What others have noted since that number of losses was accepted.
+    /// What others noted after this number of losses was accepted.
     func stopping(after acceptances: Int) -> [Shortfall] {
         noted.filter { ($0.acceptances ?? 0) >= Int64(acceptances) }
     }
 
-    /// Includes others' notes that stop this instance.
+    /// Includes the notes of others that stop this instance.
     func impediment(_ stopping: [Shortfall]) -> Impediment {
         var parts: [String] = []
         let furthest = (own + stopping).reduce(into: [Shard: Shortfall]()) { furthest, one in
@@ -79,7 +79,7 @@ extension Connection {
                     system: rows.text(0, 0), database: rows.text(0, 2), timeline: rows.int8(0, 1))
             }
         } catch {
-            // Some hosts refuse the question; then only the log can show it.
+            // Some hosting services refuse this question. Then only the log can show a difference.
             guard case .postgres(let reason) = error, reason.kind == .statement else { throw error }
         }
         let timeline = identity.map { " (timeline \($0.timeline))" } ?? ""
@@ -94,7 +94,7 @@ extension Connection {
         return root
     }
 
-    /// What the server lacks, including by others' notes; `nil` if it has everything.
+    /// What the server lacks, including what others noted; `nil` if it has everything.
     mutating func shortage(of seen: SeenLog, at server: MetServer) throws(LedgerError) -> Shortage?
     {
         let marks = seen.marks.values.sorted { $0.shard < $1.shard }
@@ -121,7 +121,7 @@ extension Connection {
             noted: shortfalls.filter { $0.acceptances != nil })
     }
 
-    /// Every acceptance in the log, with the instant at which it was recorded.
+    /// Every acceptance in the log, with the time of its record.
     mutating func acceptances() throws(LedgerError) -> [AcceptanceID: Instant] {
         var found: [AcceptanceID: Instant] = [:]
         try read([Statement.listAcceptances()]) { _, rows throws(LedgerError) in
@@ -147,7 +147,7 @@ extension Connection {
 }
 
 extension ShardMark {
-    /// Reads a row of `list_shards`, or another one that begins with the same columns.
+    /// Reads a row of `list_shards`, or of a query that starts with the same columns.
     init(_ rows: borrowing Rows, _ row: Int) {
         self.init(
             shard: Shard(number: rows.int2(row, 0)), head: rows.int8(row, 1),

@@ -2,7 +2,7 @@ import Core
 package import Postgres
 import SQL
 
-/// A difference between the schema, or the rights in it, and what this release creates.
+/// A difference between the schema or its rights and what this release creates.
 package struct SchemaDifference: Hashable, Sendable, CustomStringConvertible {
     /// Such as `deed.events`, `deed.shards.head`, `deed.now()`, `schema deed`, `role deed_service`,
     /// `database`.
@@ -14,7 +14,8 @@ package struct SchemaDifference: Hashable, Sendable, CustomStringConvertible {
     /// `nil` if nothing is there.
     package let found: String?
 
-    /// Whether it lies outside the schema: an administrator can change it, and Deed did not create it.
+    /// Whether it is outside the schema. Deed did not create it, and an administrator can change
+    /// it.
     package var isOutside: Bool { ["database", "role deed_service"].contains(object) }
 
     package var description: String {
@@ -22,13 +23,13 @@ package struct SchemaDifference: Hashable, Sendable, CustomStringConvertible {
             + (remedy.map { " To mend it: \($0)" } ?? "")
     }
 
-    /// The statement or command that resolves it, if there is one.
+    /// The statement or command that fixes it, if there is one.
     private var remedy: String? {
         if object == "database" { return "deed migrate --service-login LOGIN" }
         return statements.isEmpty ? nil : statements.joined(separator: "; ")
     }
 
-    /// The statements that resolve it, for the schema's owner.
+    /// Statements that fix it, for the schema's owner.
     package var statements: [String] {
         if object == "database" { return [] }
         if aspect == "member of", let found { return ["revoke \(found) from deed_service"] }
@@ -47,7 +48,7 @@ package struct SchemaDifference: Hashable, Sendable, CustomStringConvertible {
         Set((text ?? "").split(separator: ", ").map(String.init))
     }
 
-    /// The rights and their objects, as statements write them.
+    /// Rights and their objects in SQL.
     private func listed(_ rights: Set<String>) -> String {
         let names = rights.map { $0.prefix { $0 != " " }.lowercased() }.sorted()
         let parts = object.split(separator: ".", maxSplits: 2)
@@ -64,16 +65,15 @@ extension String {
     }
 }
 
-/// One aspect of one object.
 private struct SchemaAspect: Hashable {
     let object: String
     let aspect: String
 }
 
 extension Connection {
-    /// Differences from what the migrations of this release create: tables, views, functions, triggers,
-    /// constraints, their owners, and the rights of the service, of PUBLIC, and of others beyond reading; and
-    /// the migrations that the database records as taken.
+    /// Differences from what this release's migrations create: tables, views, functions, triggers,
+    /// constraints, their owners, and the rights of the service, of PUBLIC, and of others beyond
+    /// reading. Also differences in the list of applied migrations.
     package mutating func schemaDifferences() throws(LedgerError) -> [SchemaDifference] {
         var found = try describedSchema()
         var differences = try migrationDifferences()
@@ -86,7 +86,7 @@ extension Connection {
         return differences.sorted { ($0.object, $0.aspect) < ($1.object, $1.aspect) }
     }
 
-    /// Rows of `deed.migrations` that are missing, superfluous, or of a different script.
+    /// Rows of `deed.migrations` that are missing, superfluous, or from a different script.
     private mutating func migrationDifferences() throws(LedgerError) -> [SchemaDifference] {
         let expected = Dictionary(
             uniqueKeysWithValues: Migration.all.map {
@@ -105,7 +105,7 @@ extension Connection {
         }
     }
 
-    /// The schema as a list with a line for each aspect, as in `sql/schema.txt`.
+    /// The schema as lines, one for each aspect, as in `sql/schema.txt`.
     package mutating func schemaLines() throws(LedgerError) -> [String] {
         try describedSchema().map { "\($0.object)\(separator)\($0.aspect)\(separator)\($1)" }
             .sorted()
@@ -152,31 +152,30 @@ extension Schema {
         try link.settled { connection throws(LedgerError) in try connection.schemaDifferences() }
     }
 
-    /// Revokes from PUBLIC what only the service needs. Other logins' rights are left alone;
+    /// Revokes from PUBLIC what only the service needs. Leaves other logins' rights alone;
     /// `differences` reports them.
     package mutating func narrow() throws(LedgerError) {
         try link.settled { connection throws(LedgerError) in
-            try connection.execute([
-                Statement.begin(), Statement.migrationLock(), Statement.narrowTemporary(),
-                Statement.commit(),
-            ])
+            try connection.beginAlone()
+            try connection.execute([Statement.narrowTemporary(), Statement.commit()])
         }
     }
 
-    /// Lets only the service's login connect, and logins that were granted something in the database; `nil`
-    /// if the owner serves. Concurrent processes take turns, as in a migration, because PostgreSQL refuses
-    /// the second of two that change one database's rights.
+    /// Lets only the service's login connect, and logins that were granted something in the
+    /// database; `nil` if the owner serves. Processes take turns, as in a migration: PostgreSQL
+    /// refuses the second of two changes to a database's rights.
     package mutating func close(to login: String?) throws(LedgerError) {
         try link.settled { connection throws(LedgerError) in
+            try connection.beginAlone()
             try connection.execute([
-                Statement.begin(), Statement.migrationLock(),
                 Statement.nameServiceLogin(.text(login ?? "")), Statement.closeDatabase(),
                 Statement.commit(),
             ])
         }
     }
 
-    /// The role that needs the right to see standbys; `nil` if no standby is required or it has the right.
+    /// The role that needs the right to see standbys; `nil` if none is required or the role has the
+    /// right.
     package mutating func blindToStandbys() throws(LedgerError) -> String? {
         try link.settled { connection throws(LedgerError) in
             var owner: String?
@@ -189,7 +188,7 @@ extension Schema {
 }
 
 extension Auditor {
-    /// Changes in the schema, or in the rights in it, that no migration made.
+    /// Changes to the schema or its rights that no migration made.
     package func schemaDifferences() throws(LedgerError) -> [SchemaDifference] {
         try link.settled { connection throws(LedgerError) in try connection.schemaDifferences() }
     }

@@ -1,12 +1,12 @@
 package import Core
 package import Crypto
 
-/// The seen part of a log: the furthest end of each shard, and the server with it.
+/// What was seen of a log: the furthest end of each shard, and the server.
 package struct SeenLog: Hashable, Sendable {
-    /// The chain of its first event, which identifies the log; `nil` while it is empty.
+    /// The chain of the log's first event, which identifies the log; `nil` while it is empty.
     package var root: Digest32?
     package var server: ServerIdentity?
-    /// The losses that were accepted by then.
+    /// Losses accepted so far.
     package var acceptances: Set<AcceptanceID> = []
     /// The ends of shards with events.
     package private(set) var marks: [Shard: ShardMark] = [:]
@@ -34,7 +34,7 @@ package struct SeenLog: Hashable, Sendable {
         return true
     }
 
-    /// Continues from the log's end after losses were accepted. False if those were known.
+    /// Starts again at the log's end after losses were accepted. False if those were known.
     mutating func begin(
         anew ends: [ShardMark], at identity: ServerIdentity?, accepting accepted: Set<AcceptanceID>
     ) -> Bool {
@@ -46,8 +46,8 @@ package struct SeenLog: Hashable, Sendable {
         return true
     }
 
-    /// Merges what another process has seen of the same log in the same database. The one that knows
-    /// of more accepted losses is right about its end.
+    /// Merges what another process has seen of the same log in the same database. The one that
+    /// knows more accepted losses has the current history.
     package mutating func merge(_ other: SeenLog) {
         if acceptances.isStrictSuperset(of: other.acceptances) { return }
         if acceptances.isStrictSubset(of: other.acceptances) {
@@ -60,7 +60,7 @@ package struct SeenLog: Hashable, Sendable {
     }
 }
 
-/// A database of a cluster and the cluster's history: each promotion begins a new timeline.
+/// A database of a cluster, and the cluster's history. Each promotion starts a new timeline.
 package struct ServerIdentity: Hashable, Sendable {
     package let system: String
     package let database: String
@@ -72,7 +72,7 @@ package struct ServerIdentity: Hashable, Sendable {
         self.timeline = timeline
     }
 
-    /// Whether it is the other one before a promotion.
+    /// Whether this is the other identity before a promotion.
     func isEarlier(than other: ServerIdentity) -> Bool {
         system == other.system && timeline < other.timeline
     }

@@ -2,9 +2,9 @@ package import Core
 package import Postgres
 import SQL
 
-/// What a set-up depends on of a PostgreSQL server, of a login and of a database.
+/// What a set-up needs to know about a PostgreSQL server, a login and a database.
 package struct ServerExamination: Sendable {
-    /// As in 150004.
+    /// Such as 150004.
     package let version: Int64
     package let syncs: Bool
     package let writesFullPages: Bool
@@ -25,11 +25,11 @@ package struct ServerExamination: Sendable {
     package let clock: Instant
     /// How many transactions ago the oldest database was frozen.
     package let transactionAge: Int64
-    /// How many sessions the login and the database may have; negative without a limit.
+    /// How many sessions the login and the database may have; negative for no limit.
     package let loginLimit: Int64
     package let databaseLimit: Int64
 
-    /// With the login's own rights: the database may have no schema yet.
+    /// Uses the login's own rights, since the database may have no schema yet.
     package static func of(
         _ settings: ConnectionSettings
     ) throws(LedgerError) -> ServerExamination? {

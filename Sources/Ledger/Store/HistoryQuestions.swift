@@ -2,7 +2,7 @@ package import Core
 import Postgres
 import SQL
 
-// The customers whose histories are still to be requested from stores.
+// Customers whose histories are still to be requested from stores.
 extension Ledger {
     package func historyRound(of app: StoreApp) throws(Fault) -> HistoryRound? {
         try list(Call(statement: .findHistoryRound, binds: app.binds)) { rows, row in
@@ -17,8 +17,8 @@ extension Ledger {
             app.binds + [.bool(round.isFilled), .bool(round.isSlow), .bool(round.wasWhole)])
     }
 
-    /// Adds a question for each customer with a purchase in the app, in one environment or in both, shard by
-    /// shard.
+    /// Adds a question for each customer with a purchase in the app, in one environment or both,
+    /// shard by shard.
     package func fillHistoryQuestions(
         of app: StoreApp, in environment: Environment?, because obstacle: String?
     ) throws(Fault) {
@@ -51,17 +51,23 @@ extension Ledger {
         return count
     }
 
-    /// Some questions of an app, the newest first.
+    /// Questions of an app, newest first.
     package func historyQuestions(
         of app: StoreApp, after last: HistoryQuestion?, limit: Int
     ) throws(Fault) -> [HistoryQuestion] {
         let place: [Bind] = [
             .int8(last?.newestAt.milliseconds ?? .max),
             .text(last?.place.purchase.original.text ?? ""),
-            .text(last?.place.environment.rawValue ?? ""), .int8(Int64(limit)),
+            .text(last?.place.environment.rawValue ?? ""),
         ]
-        let call = Call(statement: .listHistoryQuestions, binds: app.binds + place)
-        return try list(call) { rows, row throws(LedgerError) in
+        let listed = RowList { place, limit in
+            Call(statement: .listHistoryQuestions, binds: app.binds + place + [limit])
+        } place: { rows, row in
+            [.int8(rows.int8(row, 3)), .text(rows.text(row, 1)), .text(rows.text(row, 0))]
+        } subject: { rows, row in
+            UnreadSubject(
+                app.project.text, rows.text(row, 0), rows.text(row, 2), row: "history_questions")
+        } item: { rows, row throws(LedgerError) -> HistoryQuestion in
             HistoryQuestion(
                 StorePurchase(
                     app: app, environment: Environment(rawValue: rows.text(row, 0)) ?? .production,
@@ -71,6 +77,7 @@ extension Ledger {
                 newestAt: Instant(milliseconds: rows.int8(row, 3)),
                 obstacle: rows.optionalText(row, 4))
         }
+        return try page(after: place, limit: limit, listed)
     }
 
     package func keep(_ question: HistoryQuestion) throws(Fault) {

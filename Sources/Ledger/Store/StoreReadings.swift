@@ -2,26 +2,35 @@ package import Core
 import Postgres
 import SQL
 
-// How far the stores' records were read.
+// How far stores' records were read.
 extension Ledger {
-    /// Some customers of a project and these apps about whose subscriptions the store should be asked by
-    /// an instant, the most overdue first.
+    /// Customers of a project and these apps whose subscriptions are due for an inquiry, most
+    /// overdue first.
     package func dueInquiries(
         of project: ProjectID, _ apps: [AppID], by instant: Instant, after last: DueInquiry?,
         limit: Int
     ) throws(Fault) -> [DueInquiry] {
-        let call = Statement.listDueInquiries(
-            .text(project.text), .texts(apps.map(\.text)), .int8(instant.milliseconds),
-            .int8(last?.at.milliseconds ?? .min),
-            .text(last?.stream.environment.rawValue ?? ""),
-            .text(last?.stream.customer.text ?? ""), .int8(Int64(limit)))
-        return try list(call) { rows, row throws(LedgerError) in
+        let place: [Bind] = [
+            .int8(last?.at.milliseconds ?? .min), .text(last?.stream.environment.rawValue ?? ""),
+            .text(last?.stream.customer.text ?? ""),
+        ]
+        let listed = RowList { place, limit in
+            let binds: [Bind] = [
+                .text(project.text), .texts(apps.map(\.text)), .int8(instant.milliseconds),
+            ]
+            return Call(statement: .listDueInquiries, binds: binds + place + [limit])
+        } place: { rows, row in
+            [.int8(rows.int8(row, 2)), .text(rows.text(row, 0)), .text(rows.text(row, 1))]
+        } subject: { rows, row in
+            UnreadSubject(project.text, rows.text(row, 0), rows.text(row, 1), row: "customers")
+        } item: { rows, row throws(LedgerError) -> DueInquiry in
             DueInquiry(
                 stream: try Stream(
                     project: project.text, environment: rows.text(row, 0),
                     customer: rows.text(row, 1)),
                 at: Instant(milliseconds: rows.int8(row, 2)))
         }
+        return try page(after: place, limit: limit, listed)
     }
 
     package func historyMark(of purchase: StorePurchase) throws(Fault) -> HistoryMark? {

@@ -10,17 +10,17 @@ struct Column: Sendable {
     }
     let name: String
     let kind: Kind
-    /// Whether it also follows from the project's catalog: a job keeps that up to date.
+    /// Whether it also depends on the project's catalog. A job keeps it up to date.
     private(set) var isByCatalog = false
     /// Whether it names the row's owner.
     private(set) var isOwner = false
-    /// Whether an index leads from it to the rows.
+    /// Whether an index on it finds the rows.
     private(set) var isIndexed = false
-    /// Whether it must equal the log. A column that need not is for people, and keeps its first value.
+    /// Whether it must match the log. Other columns are for people and keep their first value.
     private(set) var isCompared = true
-    /// Whether the table has it. The statement that writes the rows may take more columns.
+    /// Whether the table contains it. The statement that writes rows may take more columns.
     private(set) var isKept = true
-    /// How a commit combines an earlier row with its own.
+    /// How a commit combines an existing value with its own.
     private(set) var joined: String?
 
     private init(_ name: StaticString, _ kind: Kind) {
@@ -53,7 +53,6 @@ struct Column: Sendable {
 }
 
 extension Column {
-    /// The type of the values bound for it.
     var boundType: String {
         switch kind {
         case .smallint, .text, .bigint, .boolean, .bytea: kind.rawValue
@@ -62,10 +61,10 @@ extension Column {
         }
     }
 
-    /// The cast of a bound text before it is written.
+    /// A cast for bound texts.
     var cast: String { kind == .json || kind == .jsonb ? "::\(kind.rawValue)" : "" }
 
-    /// The cells of this column, as one array.
+    /// The column's cells as one array.
     func bind(_ rows: [Row], at place: Int) -> Bind {
         switch kind {
         case .smallint: .int2s(rows.map { Int16(clamping: $0[place].number ?? 0) })
@@ -76,7 +75,7 @@ extension Column {
         }
     }
 
-    /// One cell as a place in a list; nothing comes before all others.
+    /// One cell as a place in a list. `nil` comes before all others.
     func bind(_ text: String?) -> Bind {
         switch cell(text) {
         case .text(let text): .text(text ?? "")
@@ -86,7 +85,7 @@ extension Column {
         }
     }
 
-    /// The cell that PostgreSQL writes as that text.
+    /// The cell for a text from PostgreSQL.
     func cell(_ text: String?) -> Cell {
         switch kind {
         case .text, .json, .jsonb: .text(text)
@@ -96,14 +95,14 @@ extension Column {
         }
     }
 
-    /// The text of a value, for people.
+    /// A value as text for people.
     func shown(_ text: String?) -> String {
         guard let text else { return "null" }
         guard kind == .instant, let milliseconds = Int64(text) else { return text }
         return Instant(milliseconds: milliseconds).text
     }
 
-    /// Whether two texts are the same value.
+    /// Whether two texts mean the same value.
     func isSame(_ one: String?, _ other: String?) -> Bool {
         one == other || kind == .jsonb && inOrder(one) == inOrder(other)
     }
@@ -118,7 +117,7 @@ enum Cell: Hashable, Sendable {
 
     static func instant(_ instant: Instant?) -> Cell { .number(instant?.milliseconds) }
 
-    /// As PostgreSQL writes it.
+    /// The text that PostgreSQL would give.
     var text: String? {
         switch self {
         case .text(let text): text
@@ -134,7 +133,7 @@ enum Cell: Hashable, Sendable {
     fileprivate var bytes: [UInt8]? { if case .bytes(let bytes) = self { bytes } else { nil } }
 }
 
-/// The text of a JSON object with its members in order, or of a list, for texts that are stored as `jsonb`.
+/// A JSON object with sorted members, or a list, as text; for comparing what is stored as `jsonb`.
 private func inOrder(_ text: String?) -> String? {
     guard let text, let json = try? JSON.read(text) else { return text }
     if case .array = json { return json.text }

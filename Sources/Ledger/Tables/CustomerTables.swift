@@ -2,12 +2,12 @@ import Core
 import JSON
 
 extension Column {
-    /// The first columns of tables whose rows lie in the shards of customers.
+    /// The first columns of tables whose rows are in customers' shards.
     static let ofStream: [Column] = [
         .smallint("shard"), .text("project"), .text("environment"), .text("customer"),
     ]
 }
-/// The same columns in the order of their indexes.
+/// The same columns in index order.
 let streamKey: [StaticString] = ["shard", "customer", "project", "environment"]
 
 extension Table {
@@ -15,8 +15,8 @@ extension Table {
         "customers",
         Column.ofStream + [
             .number("version"),
-            // A commit writes what it changed. The job does the rest by the newer catalog, and must still
-            // find the customer.
+            // A commit writes only what it changed. The job does the rest by the newer catalog, and
+            // must still find the customer.
             .number("catalog_version").byCatalog
                 .joined(by: "least(known.catalog_version, excluded.catalog_version)"),
             .jsonb("runs").byCatalog, .instant("next_boundary_at").byCatalog,
@@ -45,8 +45,8 @@ extension Table {
         key: streamKey + ["currency"],
         source: RowSource { origin in
             origin.customer.balances.currencies
-        } changedBy: { event, _ in
-            event.movedCurrency
+        } eachChangedBy: { event, _ in
+            event.movedCurrencies
         } name: { currency, _ in
             [.text(currency.text)]
         } cells: { currency, origin in
@@ -63,8 +63,8 @@ extension Table {
         ], key: streamKey + ["order_id"],
         source: RowSource { origin in
             origin.customer.orders.map(\.id)
-        } changedBy: { event, _ in
-            event.order
+        } eachChangedBy: { event, _ in
+            event.orders
         } name: { id, _ in
             [.text(id.text)]
         } cells: { id, origin in
@@ -87,12 +87,12 @@ extension Table {
         ], key: streamKey + ["grant_id"],
         source: RowSource { origin in
             origin.customer.grants.map(\.id)
-        } changedBy: { event, _ in
-            event.grant
+        } eachChangedBy: { event, _ in
+            event.grants
         } name: { id, _ in
             [.text(id.text)]
         } cells: { id, origin in
-            // Usually the newest grant.
+            // Usually it is the newest grant.
             guard let grant = origin.customer.grants.last(where: { $0.id == id }) else {
                 return nil
             }
@@ -103,7 +103,7 @@ extension Table {
                 .instant(grant.givenAt), .text(grant.givenBy?.text), .instant(revoked?.at),
                 .text(grant.revokedBy?.text), .text(revoked?.reason.text),
                 .text(revoked?.ticket?.text),
-                // When it begins follows from the facts, and no row of a grant is written for those.
+                // The start follows from facts, which do not rewrite a grant's row.
                 .text(grant.waits ? grant.lengthText : nil),
             ]
         })
@@ -116,16 +116,19 @@ extension Grant {
 }
 
 extension Event {
-    fileprivate var movedCurrency: CurrencyID? {
-        if case .balance(let currency) = subject { currency } else { nil }
+    fileprivate var movedCurrencies: [CurrencyID] {
+        if case .balance(let currency) = subject { return [currency] }
+        return movedBelongings.map { Array($0.balances.keys) } ?? []
     }
 
-    fileprivate var order: OrderID? {
-        if case .order(let order) = subject { order } else { nil }
+    fileprivate var orders: [OrderID] {
+        if case .order(let order) = subject { return [order] }
+        return movedBelongings?.orders ?? []
     }
 
-    fileprivate var grant: GrantID? {
-        if case .grant(let grant) = subject { grant } else { nil }
+    fileprivate var grants: [GrantID] {
+        if case .grant(let grant) = subject { return [grant] }
+        return movedBelongings?.grants ?? []
     }
 }
 
@@ -139,12 +142,12 @@ extension OrderClosed.Cause {
     }
 }
 
-/// `["704…"]`, or nothing if the list is empty.
+/// `["704…"]`, or `nil` for an empty list.
 private func text(of accounts: [AppTransactionID]) -> String? {
     accounts.isEmpty ? nil : JSON.array(accounts.map { .string($0.text) }).text
 }
 
-/// `{"pro":"{[1,2),[3,)}"}`: each value is an int8multirange of PostgreSQL.
+/// `{"pro":"{[1,2),[3,)}"}`: each value is a PostgreSQL int8multirange.
 private func text(of runs: [EntitlementID: [Interval]]) -> String {
     var text: [UInt8] = [UInt8(ascii: "{")]
     text.reserveCapacity(64 * runs.count + 2)

@@ -2,14 +2,14 @@ import Core
 import Postgres
 import SQL
 
-/// A commit's changes to the tables of tokens without a customer.
+/// A commit's changes to the tables of tokens that have no customer.
 struct FreeTokenRows {
     private let known: KnownTokens
-    /// Rows without an event of their keeper, which are removed.
+    /// Rows without an event of their keeper. They are removed.
     private let strays: [StrayToken]
     private var waiting: [Row] = []
     private var carried: [Row] = []
-    /// Streams whose purchases no longer wait.
+    /// Streams whose purchases stopped waiting.
     private var released: [Stream] = []
     /// Purchases that left their holder, or stay there despite their tokens.
     private var settled: [(holder: Stream, purchase: PurchaseID)] = []
@@ -19,7 +19,7 @@ struct FreeTokenRows {
         self.strays = strays
     }
 
-    /// Processes the events of a stream, which is in that state afterwards.
+    /// Takes in a stream's events. `origin` has the state after them.
     mutating func add(_ events: [Event], of origin: Origin) {
         var seen = Set<PurchaseID>()
         for event in events {
@@ -33,7 +33,7 @@ struct FreeTokenRows {
                 }
                 continue
             }
-            // Most tokens belong to a customer, and then nothing else is looked up.
+            // Most tokens belong to a customer, and nothing else is looked up for those.
             let free = purchase.tokens.filter {
                 known.owners[TokenKey($0.text, in: origin.stream)] == nil
             }
@@ -49,12 +49,13 @@ struct FreeTokenRows {
         }
     }
 
-    /// A token was looked up if its customer was requested, or if it could not have come here otherwise.
+    /// A token counts as looked up if its owner was requested, or if only a lookup could have
+    /// brought it here.
     private func rows(
         of purchase: Purchase, _ tokens: [AccountToken], _ origin: Origin,
         _ isStated: (AccountToken) -> Bool
     ) -> [Row] {
-        purchase.carrying(tokens).map { carrying in
+        purchase.carrying(tokens, in: origin.stream).map { carrying in
             let key = TokenKey(carrying.token.text, in: origin.stream)
             let isLookedAt = known.lookedAt.contains(key) || isStated(carrying.token)
             return Table.carriedTokens.shape.lead(of: origin.stream)
@@ -62,10 +63,10 @@ struct FreeTokenRows {
         }
     }
 
-    /// The tokens to protect from being given away at the same moment.
+    /// Tokens that no other commit may give away meanwhile.
     var awaited: [String?] { (waiting + carried).map { $0[2].text } }
 
-    /// Comes before customers get tokens: nothing may wait under these.
+    /// Runs before customers get tokens, since nothing may wait under those.
     var removals: [Call] {
         let gone = strays.filter { !$0.isKept }.map(\.keeper)
         let kept = strays.filter(\.isKept).map(\.row)
@@ -76,7 +77,7 @@ struct FreeTokenRows {
         ].compactMap(\.self)
     }
 
-    /// Comes after the tokens of customers, which it reads.
+    /// Runs after customers' tokens are written, since it reads them.
     var writes: [Call] {
         (waiting.isEmpty ? [] : [Table.unclaimedTokens.write(waiting)])
             + (carried.isEmpty ? [] : [Table.carriedTokens.write(carried)])
@@ -103,7 +104,7 @@ struct FreeTokenRows {
 }
 
 extension StrayToken {
-    /// The key of its row.
+    /// The key of the waiting purchase's row.
     fileprivate var row: Row {
         [
             .text(token.project.text), .text(token.environment.rawValue), .text(token.token),
@@ -113,7 +114,7 @@ extension StrayToken {
 }
 
 extension Event {
-    /// The purchase whose tokens it added, removed, or made irrelevant.
+    /// The purchase whose tokens the event added, removed, or made irrelevant.
     fileprivate var purchaseOfTokens: PurchaseID? {
         switch self {
         case .purchaseDetached(let detached): detached.purchase

@@ -2,8 +2,8 @@ import Core
 import SQL
 
 extension Table {
-    /// What is kept under a reserved name until a customer proves it. A state shows only roughly since
-    /// when.
+    /// Purchases kept under a reserved name until a customer claims them. A state shows only
+    /// roughly since when.
     static let unclaimed = Table(
         "unclaimed",
         [
@@ -11,9 +11,9 @@ extension Table {
             .text("app"), .instant("since").forPeople,
         ], key: ["project", "environment", "store", "original"], writing: .once,
         source: RowSource { origin in
-            origin.kept.map { [$0.id] } ?? []
+            origin.kept == nil ? [] : [origin.stream.customer.unclaimed].compactMap(\.self)
         } changedBy: { event, origin in
-            origin.stream.customer.isReserved ? event.changedPurchase : nil
+            event.changedPurchase.flatMap { _ in origin.stream.customer.unclaimed }
         } name: { id, _ in
             [.text(id.store.rawValue), .text(id.original.text)]
         } cells: { _, origin in
@@ -23,7 +23,7 @@ extension Table {
             ]
         })
 
-    /// The account tokens of those purchases.
+    /// Account tokens of unclaimed purchases.
     static let unclaimedTokens = Table(
         "unclaimed_tokens",
         [
@@ -32,14 +32,14 @@ extension Table {
         ], key: ["token", "project", "environment", "store", "original"],
         writing: .sifting(.awaitTokens),
         source: RowSource { origin in
-            origin.kept.map { $0.carrying($0.tokens) } ?? []
+            origin.kept.map { $0.carrying($0.tokens, in: origin.stream) } ?? []
         } name: { carrying, origin in
             carrying.name(in: origin.stream)
         } cells: { carrying, _ in
             carrying.cells(isLookedAt: false)
         })
 
-    /// The account tokens of held purchases that no customer has, if they may bring a purchase elsewhere.
+    /// Account tokens without a customer on held purchases, if they could move the purchase.
     static let carriedTokens = Table(
         "carried_tokens",
         [
@@ -50,7 +50,10 @@ extension Table {
         writing: .sifting(.carryTokens),
         source: RowSource { origin in
             origin.stream.customer.isReserved
-                ? [] : origin.customer.purchasesMovedByTokens.flatMap { $0.carrying($0.tokens) }
+                ? []
+                : origin.customer.purchasesMovedByTokens.flatMap {
+                    $0.carrying($0.tokens, in: origin.stream)
+                }
         } name: { carrying, origin in
             carrying.name(in: origin.stream)
         } cells: { carrying, _ in
@@ -62,16 +65,16 @@ extension Origin {
     /// The purchase that waits in this stream for a customer.
     fileprivate var kept: Purchase? {
         if !stream.customer.isReserved { return nil }
-        return customer.purchases.first { stream.customer == .unclaimed($0.id) }
+        return customer.purchases.first { $0.allIDs.contains { stream.customer == .unclaimed($0) } }
     }
 }
 
-/// A token, and a purchase that carries it.
+/// A token and a purchase that has it.
 struct Carrying: Hashable {
     let token: AccountToken
     let held: HeldPurchase
 
-    /// Its key in either table. A waiting purchase belongs to its keeper by its own name.
+    /// Its key in either table. An unclaimed purchase's name also names its keeper.
     func name(in stream: Stream) -> Row {
         [
             .text(token.text), .text(held.purchase.store.rawValue),
@@ -84,9 +87,19 @@ struct Carrying: Hashable {
 
 extension Purchase {
     /// The purchase in the first of its apps.
-    fileprivate var firstHeld: HeldPurchase? { heldPurchases.min { $0.app < $1.app } }
+    fileprivate var firstHeld: HeldPurchase? {
+        heldPurchases.filter { $0.purchase == id }.min { $0.app < $1.app }
+    }
 
-    func carrying(_ tokens: [AccountToken]) -> [Carrying] {
-        firstHeld.map { held in tokens.map { Carrying(token: $0, held: held) } } ?? []
+    func carrying(_ tokens: [AccountToken], in stream: Stream) -> [Carrying] {
+        guard let held = firstHeld?.named(in: stream) else { return [] }
+        return tokens.map { Carrying(token: $0, held: held) }
+    }
+}
+
+extension HeldPurchase {
+    /// What waits for a customer is named as its keeper is: that leads to the keeper, whatever else it is called.
+    func named(in stream: Stream) -> HeldPurchase {
+        HeldPurchase(app: app, purchase: stream.customer.unclaimed ?? purchase)
     }
 }

@@ -1,9 +1,10 @@
 import Core
 import SQL
 
-// These keys begin with the column that best distinguishes rows.
+// These keys start with the column that distinguishes rows best.
 extension Table {
-    /// Who holds a purchase: commits write the changes in `Holders`, and a second claim violates the key.
+    /// Who holds a purchase. Commits write changes through `Holders`, and a second claim violates
+    /// the key.
     static let holders = Table(
         "holders",
         [
@@ -19,7 +20,7 @@ extension Table {
             ]
         })
 
-    /// Purchases that never have a holder again.
+    /// Purchases that may never have a holder again.
     static let erasedPurchases = Table(
         "erased_purchases",
         [.text("project"), .text("environment"), .text("mark"), .text("customer").owner],
@@ -41,8 +42,8 @@ extension Table {
         ], key: ["order_id", "project", "environment"], writing: .claiming(.claimOrders),
         source: RowSource { origin in
             origin.customer.orders.map(\.id)
-        } changedBy: { event, _ in
-            event.opened?.order
+        } eachChangedBy: { event, _ in
+            event.givenOrders
         } name: { id, origin in
             [.text(id.text), .text(origin.stream.customer.text)]
         } cells: { id, origin in
@@ -57,8 +58,8 @@ extension Table {
         ], key: ["token", "project", "environment"], writing: .claiming(.claimTokens),
         source: RowSource { origin in
             origin.customer.orders.map(\.opened.token) + origin.customer.tokens
-        } changedBy: { event, _ in
-            event.givenToken
+        } eachChangedBy: { event, _ in
+            event.givenTokens
         } name: { token, origin in
             [.text(token.text), .text(origin.stream.customer.text)]
         } cells: { token, origin in
@@ -71,7 +72,12 @@ extension Event {
         if case .orderOpened(let opened) = self { opened } else { nil }
     }
 
-    fileprivate var givenToken: AccountToken? {
-        if case .tokenRegistered(let registered) = self { registered.token } else { opened?.token }
+    fileprivate var givenOrders: [OrderID] {
+        opened.map { [$0.order] } ?? movedBelongings?.orders ?? []
+    }
+
+    fileprivate var givenTokens: [AccountToken] {
+        if case .tokenRegistered(let registered) = self { return [registered.token] }
+        return opened.map { [$0.token] } ?? movedBelongings?.tokens ?? []
     }
 }

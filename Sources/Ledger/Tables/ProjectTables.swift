@@ -28,7 +28,8 @@ extension Table {
         "keys",
         [
             .bytes("digest"), .text("project").owner, .text("key_id"), .text("role"),
-            .text("name"), .instant("created_at"), .instant("revoked_at"),
+            .text("name"), .instant("created_at"), .instant("revoked_at"), .instant("expires_at"),
+            .text("environment"),
         ], key: ["digest"],
         source: RowSource { origin in
             origin.project.keys.compactMap(\.digest)
@@ -42,12 +43,13 @@ extension Table {
             }
             return [
                 .text(key.id.text), .text(key.created.role.rawValue), .text(key.created.name),
-                .instant(key.createdAt), .instant(key.revokedAt),
+                .instant(key.createdAt), .instant(key.revokedAt), .instant(key.limits.expires),
+                .text(key.limits.environment?.rawValue),
             ]
         })
 
-    /// Which project has an app. Removals come first: another project may set the same app in the same
-    /// commit.
+    /// Which project has an app. Removals run first, since another project may set the same app in
+    /// the same commit.
     static let apps = Table(
         "apps",
         [

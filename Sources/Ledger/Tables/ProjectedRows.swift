@@ -3,9 +3,9 @@ import Postgres
 import SQL
 
 extension Table {
-    /// The tables of rows in customers' own shards.
+    /// Tables with rows in customers' own shards.
     static let ofCustomers = [customers, purchases, balances, orders, grants, waitingCredits]
-    /// In the order of writing: what customers have comes before what they lack.
+    /// In writing order: what customers have comes before what they lack.
     static let ofNames = [
         holders, erasedPurchases, transactionNames, unclaimed, orderOwners, tokens, unclaimedTokens,
         carriedTokens,
@@ -13,19 +13,19 @@ extension Table {
     static let ofProjects = [projects, keys, apps]
 }
 
-/// A commit's changes in the tables that follow from the log: each row once, in its final form.
+/// A commit's changes to tables that follow from the log: each row once, in its final form.
 struct ProjectedRows {
     private var ofCustomers = Table.ofCustomers.map { ChangedRows(table: $0) }
     private var ofNames = Table.ofNames.map { ChangedRows(table: $0) }
     private var ofProjects = Table.ofProjects.map { ChangedRows(table: $0) }
     private var freeTokens: FreeTokenRows
     private let waitingCredits: WaitingCreditRows
-    /// The customers who are erased, as they were before.
+    /// Erased customers, as they were before.
     private let erased: [Origin]
     /// Whether to write every row that follows from the catalog.
     private var isWhole = false
 
-    /// Credits that wait for a product were found while the catalog of that moment was at hand.
+    /// `credits` were determined while the catalog of their time was known.
     init(
         waitingCredits: WaitingCreditRows = WaitingCreditRows(), strays: [StrayToken] = [],
         tokens: KnownTokens = KnownTokens(), erased: [Origin] = []
@@ -35,7 +35,7 @@ struct ProjectedRows {
         freeTokens = FreeTokenRows(tokens, strays: strays)
     }
 
-    /// The rows changed by the events of a stream, which is in that state afterwards.
+    /// Adds the rows changed by a stream's events. `origin` has the state after them.
     mutating func add(_ events: [Event], of origin: Origin) {
         if origin.stream.isOfProject { return ofProjects.add(events, of: origin) }
         ofCustomers.add(events, of: origin)
@@ -43,10 +43,10 @@ struct ProjectedRows {
         freeTokens.add(events, of: origin)
     }
 
-    /// The customer's own row.
+    /// Adds the customer's own row.
     mutating func add(_ origin: Origin) { ofCustomers[0].rows += Table.customers.rows(of: origin) }
 
-    /// Every row, including those that follow from the catalog.
+    /// Adds every row, including the rows that follow from the catalog.
     mutating func addAll(_ origin: Origin) {
         isWhole = true
         for place in ofCustomers.indices where ofCustomers[place].table.isByCatalog {
@@ -54,7 +54,7 @@ struct ProjectedRows {
         }
     }
 
-    /// Erasing comes first, so that later records stay.
+    /// Erasing runs first, to keep later records.
     var calls: [Call] {
         let credits = waitingCredits.rows(erased: erased.map(\.stream))
         var calls = erased.isEmpty ? [] : Table.erasing(erased)
@@ -67,7 +67,7 @@ struct ProjectedRows {
         return calls
     }
 
-    /// Comes before everything that it protects.
+    /// Runs before everything that it protects.
     private var guarding: [Call] {
         let given = ofNames.first { $0.table == .tokens }?.rows.map { $0[2].text } ?? []
         let awaited = freeTokens.awaited
@@ -106,26 +106,37 @@ extension [ChangedRows] {
 extension Table {
     fileprivate var isByCatalog: Bool { columns.contains(where: \.isByCatalog) }
 
-    /// Removes a person's data.
+    /// Removes a person's data from every table, except the customer's own row and the marks of
+    /// erased purchases.
     fileprivate static func erasing(_ origins: [Origin]) -> [Call] {
         let streams = origins.map(\.stream)
-        let named = [holders, transactionNames].compactMap { table -> Call? in
-            let rows = origins.flatMap(table.rows)
-            return rows.isEmpty ? nil : table.remove(rows)
-        }
-        return [Statement.eraseCustomers(streams)]
-            + (ofCustomers.dropFirst() + [tokens, carriedTokens]).compactMap { $0.clear(streams) }
-            + named
+        let kept = [customers, erasedPurchases]
+        let rest = (ofCustomers + ofNames).filter { $0 != holders && !kept.contains($0) }
+        // Storing a store's answer about a purchase locks its holder. The answer is thus stored
+        // before the rest is removed, or never.
+        return [
+            holders.removeRows(of: origins), Statement.eraseKeptStates(streams),
+            Statement.eraseCustomers(streams),
+        ].compactMap(\.self)
+            + rest.compactMap { $0.clear(streams) ?? $0.removeRows(of: origins) }
     }
 
-    /// The calls that write every row that follows from these customers' states, over existing rows.
+    /// Removes the rows of these states; `nil` if there are none.
+    private func removeRows(of origins: [Origin]) -> Call? {
+        let gone = origins.flatMap(rows)
+        return gone.isEmpty ? nil : remove(gone)
+    }
+
+    /// Calls that rewrite every row of these customers that follows from the catalog. Their kept states
+    /// are kept anew when they grow.
     static func rewriting(_ streams: [Stream], _ origins: [Origin]) -> [Call] {
         let tables = (ofCustomers + ofNames).filter(\.followsFromState)
-        return tables.compactMap { $0.clear(streams) } + tables.rewriting(origins)
+        return [Statement.dropKeptStates(streams)] + tables.compactMap { $0.clear(streams) }
+            + tables.rewriting(origins)
     }
 
-    /// The same for a project. Only its row shows that its customers are projected, so a row that should
-    /// exist stays.
+    /// Calls that rewrite a project's rows. Only the project's row shows that its customers are
+    /// projected, so it is never removed.
     static func rewriting(_ project: ProjectID, _ state: ProjectState) -> [Call] {
         let origin = Origin(project, state)
         let cleared = state.exists ? [keys, apps] : ofProjects

@@ -13,15 +13,16 @@ extension Table {
         ], key: streamKey + ["store", "original"],
         source: RowSource { origin in
             origin.customer.purchases.map(\.id)
-        } changedBy: { event, _ in
-            event.changedPurchase
+        } eachChangedBy: { event, origin in
+            guard let id = event.changedPurchase else { return [] }
+            return [id] + (origin.customer.purchase(id)?.allIDs ?? [])
         } name: { id, _ in
             [.text(id.store.rawValue), .text(id.original.text)]
         } cells: { id, origin in
-            // The transaction that began last gives the product, the dates and the state.
-            guard let purchase = origin.customer.purchase(id), let newest = purchase.newest else {
-                return nil
-            }
+            // The transaction that began last determines product, dates and state.
+            guard let purchase = origin.customer.purchase(id), purchase.id == id,
+                let newest = purchase.newest
+            else { return nil }
             let renewal = purchase.renewal
             return [
                 .text(newest.app.text),
@@ -36,7 +37,7 @@ extension Table {
 }
 
 extension Event {
-    /// The purchase that came or left, or that a fact is about.
+    /// The purchase that arrived or left, or that the event's fact is about.
     var changedPurchase: PurchaseID? {
         switch self {
         case .purchaseAttached(let attached): attached.purchase
@@ -66,7 +67,7 @@ private func row(of fact: TransactionFact, isReplaced: Bool) -> JSON {
         "price": .number(fact.price?.milliunits), "currency": .text(fact.price?.currency),
         "offer": .text(offer?.kind?.word), "discount": .text(offer?.discount?.word),
         "offer_id": .text(offer?.identifier), "offer_period": .text(offer?.period),
-        // Left out for the most common value.
+        // Omitted for the most common value.
         "ownership": fact.ownership == .purchased ? nil : .text(fact.ownership.word),
         "revoked": .instant(revocation?.at), "revoked_because": .text(revocation?.reason?.word),
         "revoked_extent": .text(revocation?.extent?.word),
@@ -76,7 +77,7 @@ private func row(of fact: TransactionFact, isReplaced: Bool) -> JSON {
 }
 
 extension WordCodable {
-    /// Its word, or the store's own value after `unknown_`.
+    /// The word for the value, or `unknown_` and the store's own value.
     fileprivate var word: String {
         unknown.map { "unknown_\($0)" } ?? Self.words.first { $0.value == self }?.word ?? "unknown"
     }

@@ -1,14 +1,14 @@
 import Core
 
-/// A table that follows from the log, declared once. The statements that write, read, list, sample, compare,
-/// repair and erase its rows are made from this.
+/// A table that follows from the log. Declared once: all statements that write, read, list, sample,
+/// compare, repair and erase its rows are made from this.
 final class Table: Sendable {
     let shape: TableShape
     let statements: TableStatements
     private let source: RowSource?
 
-    /// The columns of the key come first, and the key is listed in the order of its index. Without a source,
-    /// no state says which rows exist.
+    /// Columns of the key come first; `order` is the order of the key's index. Without a source, no
+    /// state determines which rows exist.
     init(
         _ name: StaticString, _ columns: [Column], key: [StaticString], writing: Writing = .over,
         source: RowSource? = nil
@@ -27,7 +27,7 @@ final class Table: Sendable {
     /// Every row that follows from a state.
     func rows(of origin: Origin) -> [Row] { source?.rows(origin, shape) ?? [] }
 
-    /// The rows that events changed, taken from the state after all of them.
+    /// Rows changed by events, taken from the state after all of them.
     func changes(by events: [Event], in origin: Origin) -> RowChanges {
         source?.changes(events, origin, shape) ?? RowChanges()
     }
@@ -38,7 +38,7 @@ extension Table: Hashable {
     func hash(into hasher: inout Hasher) { hasher.combine(ObjectIdentifier(self)) }
 }
 
-/// The source of rows: the state after a stream's events, and its project's.
+/// Where rows come from: the state after a stream's events, and its project's.
 struct Origin {
     let stream: Stream
     let customer: CustomerState
@@ -62,13 +62,13 @@ struct RowChanges {
     var gone: [Row] = []
 }
 
-/// The part of a state that becomes rows: things, one row each.
+/// Which things in a state become rows, one each.
 struct RowSource: Sendable {
     fileprivate let rows: @Sendable (Origin, TableShape) -> [Row]
     fileprivate let changes: @Sendable ([Event], Origin, TableShape) -> RowChanges
 
-    /// A row begins with the thing's name, which is the key and the owner, and has further cells while the
-    /// state has the thing.
+    /// Each row starts with the thing's name, which is the key and the owner. Further cells exist
+    /// while the state has the thing.
     init<Thing: Hashable & Sendable>(
         _ things: @escaping @Sendable (Origin) -> [Thing],
         changedBy changed: @escaping @Sendable (Event, Origin) -> Thing? = { _, _ in nil },
@@ -80,7 +80,7 @@ struct RowSource: Sendable {
             name: name, cells: cells)
     }
 
-    /// The same where an event may change several things.
+    /// The same, for events that may change several things.
     init<Thing: Hashable & Sendable>(
         _ things: @escaping @Sendable (Origin) -> [Thing],
         eachChangedBy changed: @escaping @Sendable (Event, Origin) -> [Thing],

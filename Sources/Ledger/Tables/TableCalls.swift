@@ -11,10 +11,10 @@ extension Table {
     /// Removes the rows with these keys and owners.
     func remove(_ rows: [Row]) -> Call { call(statements.remove, shape.identity, rows) }
 
-    /// Removes all rows of these customers; `nil` if no index leads to them.
+    /// Removes all rows of these customers; `nil` if no index finds them.
     func clear(_ streams: [Stream]) -> Call? { clear(streams.compactMap(shape.path)) }
 
-    /// The same, for all rows of those customers.
+    /// Removes all rows of customers with these names.
     func clear(_ names: [Row]) -> Call? {
         guard let path = shape.path, let statement = statements.clear, !names.isEmpty else {
             return nil
@@ -22,13 +22,13 @@ extension Table {
         return call(statement, path, names)
     }
 
-    /// Reads the rows of these customers, or of keys if no index leads from customers to rows.
+    /// Reads the rows of these customers, or rows by key if no index finds customers' rows.
     func read(_ streams: [Stream], keys: [Row]) -> Call {
         guard let path = shape.path else { return call(statements.read, shape.key, keys) }
         return call(statements.read, path, streams.compactMap(shape.path))
     }
 
-    /// Lists up to `limit` rows after `last` in the order of the key; from one shard if rows lie in shards.
+    /// Lists up to `limit` rows after `last` in key order, from one shard if rows are in shards.
     func walk(
         in shard: Shard? = nil, of project: ProjectID?, after last: RowText?, _ limit: Int
     ) -> Call {
@@ -41,7 +41,7 @@ extension Table {
             binds: after + [.text(project?.text), .int8(Int64(limit))])
     }
 
-    /// Lists about `count` rows at random.
+    /// Lists roughly `count` random rows.
     func sample(_ count: Int) -> Call { statements.sample(.int8(Int64(count))) }
 
     private func call(_ statement: Statement, _ columns: [Column], _ rows: [Row]) -> Call {
@@ -50,7 +50,7 @@ extension Table {
     }
 }
 
-/// A row with every column as text: as found, perhaps damaged, and as it should be.
+/// A row with every column as text. A row that was found may be damaged.
 struct RowText {
     let key: [String]
     let values: [String?]
@@ -77,13 +77,12 @@ extension Table {
     /// The row as it would be written.
     func row(_ text: RowText) -> Row { zip(columns, text.values).map { $0.cell($1) } }
 
-    /// The row's distinguishing text for people: a key by the id that lists show.
+    /// A text that identifies the row for people. A key appears with the id that lists show.
     func title(of row: RowText) -> String {
         let shown = columns.prefix(self == .keys ? 3 : shape.order.count)
         return shown.map { "\($0.name) \(self[$0.name, row] ?? "null")" }.joined(separator: ", ")
     }
 
-    /// The stream from whose events the row follows.
     func stream(of row: RowText) throws(LedgerError) -> Stream {
         let keeper = "\(self["store", row] ?? ""):\(self["original", row] ?? "")"
         return try Stream(

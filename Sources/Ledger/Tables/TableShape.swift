@@ -3,11 +3,11 @@ import Core
 /// The cells of a row, in the order of its table's columns.
 typealias Row = [Cell]
 
-/// A table's name, its columns, and the index that leads to its rows.
+/// A table's name, its columns, and the index that finds its rows.
 struct TableShape: Sendable {
     /// Where rows are stored.
     enum Kind {
-        /// In the shard of their customer.
+        /// In their customer's shard.
         case ofCustomers
         /// Under names that are unique in a project and environment, whatever the customer's shard.
         case ofNames
@@ -16,7 +16,7 @@ struct TableShape: Sendable {
     let name: String
     let kind: Kind
     let columns: [Column]
-    /// The columns of the key in the order of its index.
+    /// The key's columns in index order.
     let order: [Column]
 
     init(_ name: StaticString, _ columns: [Column], key: [StaticString]) {
@@ -38,10 +38,10 @@ struct TableShape: Sendable {
 
     var key: [Column] { Array(columns.prefix(order.count)) }
 
-    /// The key, and the row's owner if the key does not contain it.
+    /// The key, with the row's owner if the key does not include it.
     var identity: [Column] { key + columns.dropFirst(order.count).prefix(while: \.isOwner) }
 
-    /// The columns that find the rows of a stream; `nil` if no index does.
+    /// The columns that find a stream's rows; `nil` if no index does.
     var path: [Column]? {
         switch kind {
         case .ofCustomers: Array(columns.prefix(4))
@@ -50,14 +50,14 @@ struct TableShape: Sendable {
             if let owner = columns.first(where: \.isOwner) {
                 owner.isIndexed ? columns.prefix(2) + [owner] : nil
             } else {
-                // A waiting purchase is found by the purchase, after which its keeper is named.
+                // An unclaimed purchase is found by the purchase, which its keeper is named after.
                 columns.filter { Self.keeper.contains($0.name) }
             }
         }
     }
     private static let keeper = ["project", "environment", "store", "original"]
 
-    /// The first cells in the rows of a stream.
+    /// The first cells of a stream's rows.
     func lead(of stream: Stream) -> Row {
         let names: Row = [.text(stream.project.text), .text(stream.environment.rawValue)]
         return switch kind {
@@ -68,7 +68,7 @@ struct TableShape: Sendable {
         }
     }
 
-    /// The cells that find the rows of a stream; `nil` if it can have none.
+    /// The cells that find a stream's rows; `nil` if it can have none.
     func path(of stream: Stream) -> Row? {
         let lead = lead(of: stream)
         if kind == .ofCustomers { return lead }

@@ -7,11 +7,11 @@ enum Writing {
     case over
     /// Leaves an existing row as it is.
     case once
-    /// Expects none: an existing row violates the key.
+    /// Expects no existing row: one violates the key.
     case new
-    /// By a statement that refuses another owner's row.
+    /// With a statement that refuses rows of other owners.
     case claiming(Statement)
-    /// By a statement that skips forbidden rows. A repair uses it, too.
+    /// With a statement that skips forbidden rows. Repairs use it as well.
     case sifting(Statement)
 }
 
@@ -105,7 +105,7 @@ extension TableShape {
             ])
     }
 
-    /// The columns that a list returns: for a table in a customer's shard, the customer.
+    /// The columns of a list. For tables in customers' shards, only the key.
     fileprivate var listed: [Column] { kind == .ofCustomers ? key : columns.filter(\.isKept) }
 }
 

@@ -1,7 +1,8 @@
 import Core
 
 extension Table {
-    /// The names of transactions that lead to a holder and are not the purchase's own id, which `holders` has.
+    /// Names of transactions that lead to a holder, without the purchase's own id, which `holders` has;
+    /// and the names of purchase tokens that are not the first of their purchase.
     static let transactionNames = Table(
         "transaction_names",
         [
@@ -31,11 +32,16 @@ private struct TransactionName: Hashable {
     let transaction: TransactionID
     let lineItem: String?
 
-    /// What receipts say counts where nothing that is signed says otherwise.
+    /// A receipt's line item counts unless a signed statement has one.
     init(_ evidence: TransactionEvidence, in purchase: PurchaseID) {
         let fact = evidence.effective
         (app, self.purchase, transaction) = (fact.app, purchase, fact.transaction)
         lineItem = fact.lineItem ?? evidence.legacy?.lineItem
+    }
+
+    /// A purchase token's.
+    init(_ token: TransactionID, in purchase: PurchaseID, of app: AppID) {
+        (self.app, self.purchase, transaction, lineItem) = (app, purchase, token, nil)
     }
 
     /// Whether it has a name that is not the purchase's.
@@ -43,22 +49,31 @@ private struct TransactionName: Hashable {
 }
 
 extension Purchase {
+    /// Under each name that the purchase ever had: a row under a former one leads to it, too.
     fileprivate var transactionNames: [TransactionName] {
-        evidence.map { TransactionName($0, in: id) }
+        allIDs.flatMap { transactionNames(under: $0) }
+    }
+
+    private func transactionNames(under id: PurchaseID) -> [TransactionName] {
+        let transactions = evidence.map { TransactionName($0, in: id) }
+        guard let app = readings.last?.app else { return transactions }
+        return transactions
+            + tokenNames.filter { $0 != id.original }.map { TransactionName($0, in: id, of: app) }
     }
 }
 
 extension CustomerState {
-    /// The names that an event may have changed, of what is still here.
+    /// Names that an event may have changed, as far as their transactions still exist.
     fileprivate func names(changedBy event: Event) -> [TransactionName] {
         if case .purchaseAttached(let attached) = event {
             return purchase(attached.purchase)?.transactionNames.filter(\.isNeeded) ?? []
         }
-        guard let fact = event.transactionFact,
-            let evidence = purchase(fact.purchase)?.evidence.last(where: { $0.isOf(fact) })
+        guard let fact = event.transactionFact else { return [] }
+        if fact.reading != nil { return purchase(fact.purchase)?.transactionNames ?? [] }
+        guard let evidence = purchase(fact.purchase)?.evidence.last(where: { $0.isOf(fact) })
         else { return [] }
         let name = TransactionName(evidence, in: fact.purchase)
-        // The first fact about a transaction finds no row of it.
+        // The first fact about a transaction has no earlier row to remove.
         if case .purchaseMade = event, !name.isNeeded { return [] }
         return [name]
     }

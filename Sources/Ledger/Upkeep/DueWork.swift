@@ -2,59 +2,96 @@ package import Core
 import Postgres
 import SQL
 
-/// Customers with due work that no call requests. It is read without locks: the customers' own events decide
-/// what to do.
+/// Customers with due work that no call asks for. It is read without locks, since the customers'
+/// own events decide what to do.
 extension Ledger {
     package func dueShards() throws(Fault) -> [(shard: Shard, at: Instant)] {
-        try list(Statement.findNextBoundary(), over: watching) { rows, row in
-            (Shard(number: rows.int2(row, 0)), Instant(milliseconds: rows.int8(row, 1)))
+        let look = published.begin()
+        let call = Statement.findNextBoundary(
+            .int2s(Shard.all.map(\.number)), .int8s(look.passed))
+        let found = try list(call, over: watching) { rows, row in
+            (
+                shard: Shard(number: rows.int2(row, 0)),
+                at: rows.optionalInt8(row, 1).map(Instant.init(milliseconds:)),
+                recordedAt: Instant(milliseconds: rows.int8(row, 2))
+            )
         }
+        published.note(found, by: look)
+        return found.compactMap { found in found.at.map { (found.shard, $0) } }
     }
 
     package func dueCustomers(
         in shard: Shard, of project: ProjectID?, at now: Instant, after last: DueCustomer?,
         limit: Int
     ) throws(Fault) -> [DueCustomer] {
-        let call = Statement.listDueBoundaries(
-            .int2(shard.number), .int8(now.milliseconds), .int8(Int64(limit)),
-            .text(project?.text), .int8(last?.at.milliseconds ?? .min),
-            .text(last?.stream.customer.text ?? ""), .text(last?.stream.project.text ?? ""),
-            .text(last?.stream.environment.rawValue ?? ""))
-        return try list(call) { rows, row throws(LedgerError) in
+        // What a run of a project looks for is what the usual looks have missed.
+        let passed = project == nil ? published.passed(shard) : .min
+        let place: [Bind] = [
+            .int8(last?.at.milliseconds ?? passed), .text(last?.stream.customer.text ?? ""),
+            .text(last?.stream.project.text ?? ""),
+            .text(last?.stream.environment.rawValue ?? ""),
+        ]
+        let listed = RowList { place, limit in
+            let binds: [Bind] = [
+                .int2(shard.number), .int8(now.milliseconds), limit, .text(project?.text),
+            ]
+            return Call(statement: .listDueBoundaries, binds: binds + place)
+        } place: { rows, row in
+            [
+                .int8(rows.int8(row, 3)), .text(rows.text(row, 2)), .text(rows.text(row, 0)),
+                .text(rows.text(row, 1)),
+            ]
+        } subject: { rows, row in
+            UnreadSubject(
+                rows.text(row, 0), rows.text(row, 1), rows.text(row, 2), row: "customers")
+        } item: { rows, row throws(LedgerError) -> DueCustomer in
             let stream = try Stream(
                 project: rows.text(row, 0), environment: rows.text(row, 1),
                 customer: rows.text(row, 2))
             return (stream, Instant(milliseconds: rows.int8(row, 3)))
         }
+        return try page(after: place, limit: limit, listed)
     }
 
     package func outdatedProjects() throws(Fault) -> [OutdatedProject] {
-        try list(Statement.listOutdatedProjects()) { rows, row throws(LedgerError) in
+        try readable(
+            Statement.listOutdatedProjects(),
+            of: { rows, row in UnreadSubject(rows.text(row, 0), "", "", row: "projects") }
+        ) { rows, row throws(LedgerError) -> OutdatedProject in
             (try rows.identifier(row, 0), rows.int8(row, 1))
         }
     }
 
-    /// The first of them are listed after all commits that may have read the older catalog, since those lock
-    /// the shard. Later commits read the new one.
+    /// The first page locks the shard and so waits for all commits that may have read the older
+    /// catalog. Later commits read the new one.
     package func outdatedCustomers(
         of outdated: OutdatedProject, in shard: Shard, after last: Stream?, limit: Int
     ) throws(Fault) -> [Stream] {
         if last == nil { try awaitCommits(in: shard) }
-        let call = Statement.listOutdatedCustomers(
-            .int2(shard.number), .text(outdated.project.text), .int8(outdated.catalogVersion),
+        let project = outdated.project.text
+        let place: [Bind] = [
             .text(last?.customer.text ?? ""), .text(last?.environment.rawValue ?? ""),
-            .int8(Int64(limit)))
-        return try list(call) { rows, row throws(LedgerError) in
+        ]
+        let listed = RowList { place, limit in
+            let binds: [Bind] = [
+                .int2(shard.number), .text(project), .int8(outdated.catalogVersion),
+            ]
+            return Call(statement: .listOutdatedCustomers, binds: binds + place + [limit])
+        } place: { rows, row in
+            [.text(rows.text(row, 0)), .text(rows.text(row, 1))]
+        } subject: { rows, row in
+            UnreadSubject(project, rows.text(row, 1), rows.text(row, 0), row: "customers")
+        } item: { rows, row throws(LedgerError) -> Stream in
             try Stream(
-                project: outdated.project.text, environment: rows.text(row, 1),
-                customer: rows.text(row, 0))
+                project: project, environment: rows.text(row, 1), customer: rows.text(row, 0))
         }
+        return try page(after: place, limit: limit, listed)
     }
 
     private func awaitCommits(in shard: Shard) throws(Fault) {
         try faulting { () throws(LedgerError) in
             try pool.settled { connection throws(LedgerError) in
-                // Rolled back, so that it waits for no standby.
+                // Rolled back, to wait for no standby.
                 try connection.execute([
                     Statement.begin(), Statement.lockShards(.int2s([shard.number]), .int8s([0])),
                     Statement.rollback(),

@@ -2,13 +2,20 @@ package import Core
 import Postgres
 import SQL
 
-// What is kept of endpoints besides their events: sealed secrets, how far each has come, who waits.
+// What is stored about webhooks besides their events: sealed secrets, their progress, waiting
+// customers.
 extension Ledger {
     package func webhookSecrets(
         of project: ProjectID? = nil, _ id: WebhookID? = nil
     ) throws(Fault) -> [SealedWebhook] {
         let call = Statement.findWebhookSecrets(.text(project?.text), .text(id?.text))
-        return try list(call) { rows, row throws(LedgerError) in
+        return try readable(
+            call,
+            of: { rows, row in
+                UnreadSubject(
+                    rows.text(row, 0), "", "", row: "webhook_secrets \(rows.text(row, 1))")
+            }
+        ) { rows, row throws(LedgerError) -> SealedWebhook in
             SealedWebhook(
                 WebhookName(try rows.identifier(row, 0), try rows.identifier(row, 1)),
                 sealed: rows.bytes(row, 2), keyName: rows.bytes(row, 3),
@@ -17,8 +24,8 @@ extension Ledger {
         }
     }
 
-    /// Replaces what is sealed of that revision; false if something else was stored in between. A new endpoint
-    /// begins at the cursor.
+    /// Replaces what is sealed for this revision; false if something else was stored in between. A
+    /// new webhook begins at the cursor.
     package func putWebhookSecrets(
         _ sealed: SealedWebhook, from cursor: String?
     ) throws(Fault) -> Bool {
@@ -29,11 +36,12 @@ extension Ledger {
         return try !list(call) { _, _ in () }.isEmpty
     }
 
-    /// Projects of which the secrets of an endpoint are stored.
+    /// Projects with stored secrets of a webhook.
     package func projectsWithWebhooks() throws(Fault) -> Set<ProjectID> {
-        let found = try list(Statement.listWebhookProjects()) { rows, row throws(LedgerError) in
-            try rows.identifier(row, 0) as ProjectID
-        }
+        let found = try readable(
+            Statement.listWebhookProjects(),
+            of: { rows, row in UnreadSubject(rows.text(row, 0), "", "", row: "webhook_secrets") }
+        ) { rows, row throws(LedgerError) -> ProjectID in try rows.identifier(row, 0) }
         return Set(found)
     }
 
@@ -44,7 +52,6 @@ extension Ledger {
         }
     }
 
-    /// How a project's endpoints stand, or one of them.
     package func webhookStandings(
         of project: ProjectID, _ id: WebhookID? = nil
     ) throws(Fault) -> [WebhookID: WebhookStanding] {
@@ -69,7 +76,7 @@ extension Ledger {
         var standings: [WebhookID: WebhookStanding] = [:]
         for one in found {
             let places = (try? FeedCursor(one.place.cursor, of: project))?.place ?? heads
-            let lag = zip(heads, places).reduce(0) { $0 + max(0, $1.0 - $1.1) }
+            let lag = try lag(behind: places, heads: heads, of: project)
             let oldest = [one.oldest, lag > 0 ? one.place.oldestAt : nil].compactMap(\.self).min()
             standings[one.id] = WebhookStanding(
                 one.place, lag: lag, waiting: one.waiting, parked: one.parked, oldestAt: oldest)
@@ -77,13 +84,29 @@ extension Ledger {
         return standings
     }
 
-    /// Waiting customers, the one with the oldest event first.
+    /// How many of the project's events follow the places.
+    private func lag(
+        behind places: [Int64], heads: [Int64], of project: ProjectID
+    ) throws(Fault) -> Int64 {
+        let shards = heads.indices.filter { heads[$0] > places[$0] }
+        if shards.isEmpty { return 0 }
+        let call = Statement.countWebhookLag(
+            .text(project.text), .int2s(shards.map(Int16.init)), .int8s(shards.map { places[$0] }))
+        return try list(call) { rows, row in rows.int8(row, 0) }.first ?? 0
+    }
+
+    /// Waiting customers, the oldest event first.
     package func waitingCustomers(
         of name: WebhookName, limit: Int
     ) throws(Fault) -> [WaitingCustomer] {
         let call = Statement.listWebhookWaiting(
             .text(name.project.text), .text(name.id.text), .int8(Int64(limit)))
-        return try list(call) { rows, row throws(LedgerError) in
+        return try readable(
+            call,
+            of: { rows, row in
+                UnreadSubject(name.project.text, "", rows.text(row, 0), row: "webhook_waiting")
+            }
+        ) { rows, row throws(LedgerError) -> WaitingCustomer in
             WaitingCustomer(
                 try rows.identifier(row, 0),
                 at: Position(shard: Shard(number: rows.int2(row, 1)), sequence: rows.int8(row, 2)),
@@ -93,14 +116,20 @@ extension Ledger {
         }
     }
 
-    /// Attempts, the newest first.
+    /// Attempts, newest first.
     package func webhookAttempts(
         of name: WebhookName, before number: Int64?, customer: CustomerID?, limit: Int
     ) throws(Fault) -> [WebhookAttempt] {
-        let call = Statement.listWebhookAttempts(
-            .text(name.project.text), .text(name.id.text), .int8(number), .text(customer?.text),
-            .int8(Int64(limit)))
-        return try list(call) { rows, row throws(LedgerError) in
+        let listed = RowList { place, limit in
+            let binds: [Bind] = [.text(name.project.text), .text(name.id.text)]
+            return Call(
+                statement: .listWebhookAttempts,
+                binds: binds + place + [.text(customer?.text), limit])
+        } place: { rows, row in
+            [.int8(rows.int8(row, 0))]
+        } subject: { rows, row in
+            UnreadSubject(name.project.text, "", rows.text(row, 3), row: "webhook_attempts")
+        } item: { rows, row throws(LedgerError) -> WebhookAttempt in
             let replay: ReplayID? = try rows.isNull(row, 10) ? nil : rows.identifier(row, 10)
             return WebhookAttempt(
                 message: rows.text(row, 1), type: rows.text(row, 2),
@@ -109,10 +138,11 @@ extension Ledger {
                 status: rows.optionalInt8(row, 7), error: rows.optionalText(row, 8),
                 answer: rows.text(row, 9), replay: replay, number: rows.int8(row, 0))
         }
+        return try page(after: [.int8(number)], limit: limit, listed)
     }
 
-    /// Writes an endpoint's progress, all of it or nothing; false if the lease was taken over or the endpoint is
-    /// no more.
+    /// Stores a webhook's progress completely or not at all. False if the lease was taken over or
+    /// the webhook is gone.
     package func keep(_ progress: WebhookProgress, under lease: Lease) throws(Fault) -> Bool {
         try requireWritable()
         let (place, waiting, tried) = (progress.place, progress.waiting, progress.attempts)
@@ -141,9 +171,9 @@ extension Ledger {
     }
 }
 
-// What is sent again.
+// Replays.
 extension Ledger {
-    /// The digest of the replay of that name, an earlier one's where it was there already; `nil` if there are too
+    /// The digest of this replay, or of an earlier one with the same name; `nil` if there are too
     /// many.
     package func addReplay(
         _ replay: WebhookReplay, digest: [UInt8], of name: WebhookName, at now: Instant
@@ -166,13 +196,13 @@ extension Ledger {
         return try list(call) { rows, row in rows.bytes(row, 0) }.first
     }
 
-    /// The replays that are not over.
+    /// Unfinished replays.
     package func replays(of name: WebhookName) throws(Fault) -> [WebhookReplay] {
         try list(
             Statement.listWebhookReplays(.text(name.project.text), .text(name.id.text)), replay)
     }
 
-    /// The last ones, the newest first.
+    /// Recent replays, newest first.
     package func recentReplays(
         of name: WebhookName, limit: Int
     ) throws(Fault) -> [WebhookReplay] {

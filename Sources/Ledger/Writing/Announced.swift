@@ -1,6 +1,6 @@
 import Synchronization
 
-/// How many commands are about to reach the committers: workers are still judging their evidence.
+/// How many commands will soon reach the committers. Workers are still judging their evidence.
 final class Announced: Sendable {
     private let count = Atomic(0)
     private let many: Int
@@ -11,7 +11,7 @@ final class Announced: Sendable {
 
     var value: Int { count.load(ordering: .relaxed) }
 
-    /// Whether each committer can soon expect several of them.
+    /// Whether each committer can soon expect several commands.
     var areMany: Bool { value >= many }
 
     func change(by change: Int) { count.add(change, ordering: .relaxed) }

@@ -3,8 +3,8 @@ import Postgres
 import Threading
 
 extension Ledger {
-    /// Has commands decided after everything that clients wait for. The commands of a shard stay in order, in
-    /// batches small enough for a client to wait for. In a rehearsal their results are rolled back.
+    /// Decides commands after everything that clients wait for. A shard's commands stay in order,
+    /// in batches small enough for clients to wait for. A rehearsal rolls their results back.
     package func appendAll(
         _ commands: [Command], at pace: UpkeepPace, isRehearsal: Bool
     ) -> [Result<Outcome, CommandError>] {
@@ -12,7 +12,7 @@ extension Ledger {
             commands.map { ($0, []) }, at: pace, as: isRehearsal ? .rehearsal : .background)
     }
 
-    /// Also returns what each command does to the tables before it is decided.
+    /// `appendAll` with changes to the tables for each command, made before its decision.
     func appendAll(
         _ commands: [(command: Command, calls: [Call])], at pace: UpkeepPace,
         as kind: PendingCommand.Kind = .background

@@ -2,14 +2,14 @@ import Core
 import Crypto
 import JSON
 
-/// A shard's end when its row was locked, and the end after this batch.
+/// A shard's end when its row was locked, and its end after this batch.
 struct ShardHead {
     var sequence: Int64
     var chain: [UInt8]
     var recordedAt: Instant
 }
 
-/// An event that is decided but not yet written.
+/// An event that is decided but not written yet.
 struct NewEntry {
     let header: EventHeader
     let event: Event
@@ -23,33 +23,35 @@ struct NewEntry {
     }
 }
 
-/// Commands decided in turn in memory, on streams that are locked in the database. Pure: loaded
-/// data go in, and data to write come out.
+/// Decides commands one after another in memory, on streams that are locked in the database. Pure:
+/// loaded data go in, and data to write come out.
 struct Batch {
     let now: Instant
     private(set) var heads: [Shard: ShardHead]
     private(set) var folds: [Stream: Fold] = [:]
-    /// Why nothing is decided about streams with unreadable events.
-    private var unreadable: [Stream: Fault] = [:]
-    /// Streams that were not loaded to their ends.
+    /// Faults of streams with unreadable events. Nothing is decided about these.
+    private(set) var unreadable: [Stream: Fault] = [:]
+    /// Streams that were not loaded to the end.
     private var behind: Set<Stream> = []
     private(set) var holders: Holders
     private(set) var entries: [NewEntry] = []
     private(set) var evidence: [KeptEvidence] = []
     private(set) var waitingCredits = WaitingCreditRows()
-    /// Purchases that wait under a token by a row, but not by their keeper's events.
+    /// Purchases that wait under a token according to a row, but not to their keeper's events.
     private(set) var strays: [StrayToken] = []
     private(set) var tokens = KnownTokens()
-    /// The commit's further work on the tables, in the order in which it was decided.
+    /// Further work on the tables, in the order of the decisions.
     private(set) var upkeep: [(stream: Stream, what: Upkeep)] = []
-    /// Credits that wait for a product, of the streams that settle them.
+    /// Waiting credits of streams that settle them.
     private(set) var credits: [Stream: [WaitingCredit]] = [:]
-    /// The customers whom this batch erases, as they were before. What concerns them later is decided in another
-    /// batch.
+    /// Customers erased by this batch, as they were before. Later commands about them go into
+    /// another batch.
     private(set) var erased: [Stream: CustomerState] = [:]
-    /// Whose erasure says that a purchase never has a holder again.
+    /// Purchases that may never have a holder again, and the customers whose erasure says so.
     private var forgotten: [MarkKey: CustomerID] = [:]
     private var replayed: [Replay: [RecordedEvent]] = [:]
+    /// What the log says of causes that are not in memory.
+    var earlierCauses = EarlierCauses()
 
     init(now: Instant, heads: [Shard: ShardHead], holders: Holders) {
         self.now = now
@@ -57,7 +59,7 @@ struct Batch {
         self.holders = holders
     }
 
-    /// The ends of the shards that it writes.
+    /// The ends of the shards that the batch writes.
     var marks: [ShardMark] {
         heads.map { ShardMark(shard: $0.key, head: $0.value.sequence, chain: $0.value.chain) }
     }
@@ -73,14 +75,14 @@ struct Batch {
 
     /// Applies an event that was recorded after the loaded fold.
     mutating func apply(_ recorded: RecordedEvent, causeDigest: [UInt8]) {
-        // Taken out of the dictionary so that it is changed in place.
+        // Removed from the dictionary, to change it in place.
         var fold = folds.removeValue(forKey: recorded.stream) ?? Fold(emptyFor: recorded.stream)
         fold.apply(recorded, causeDigest: causeDigest)
         folds[recorded.stream] = fold
     }
 
-    /// Applies an event that was recorded after the loaded ones. An unreadable one blocks only commands about
-    /// its own stream.
+    /// Applies an event recorded after the loaded ones. An unreadable one blocks only commands
+    /// about its own stream.
     mutating func load(_ row: EventRow) {
         if unreadable[row.stream] != nil || behind.contains(row.stream) { return }
         do throws(LedgerError) {
@@ -92,7 +94,7 @@ struct Batch {
         }
     }
 
-    /// Notes streams that cannot be what was written, once they are loaded.
+    /// Notes loaded streams that cannot be what was written.
     mutating func examine(_ streams: [Stream]) {
         for stream in streams {
             guard let lack = folds[stream]?.lack else { continue }
@@ -101,7 +103,7 @@ struct Batch {
         }
     }
 
-    /// Nothing is decided about this stream: it has more new events than were loaded.
+    /// Excludes a stream from decisions because it has more new events than were loaded.
     mutating func leaveBehind(_ stream: Stream) {
         behind.insert(stream)
         folds[stream] = nil
@@ -127,7 +129,8 @@ struct Batch {
         forgotten[mark] = customer
     }
 
-    /// Whose erasure says by a row that the purchase never has a holder again.
+    /// The customer whose erasure, according to a row, means that the purchase may never have a
+    /// holder again.
     func erasure(of purchase: PurchaseID, in stream: Stream) -> (MarkKey, CustomerID)? {
         if forgotten.isEmpty { return nil }
         let key = MarkKey(purchase, in: stream)
@@ -138,7 +141,7 @@ struct Batch {
         credits[stream, default: []].append(credit)
     }
 
-    /// Notes the tokens whose owners were looked up.
+    /// Notes tokens whose owners were looked up.
     mutating func noteLook(at keys: Set<TokenKey>) { tokens.lookedAt = keys }
 
     mutating func load(_ events: [RecordedEvent], of replay: Replay) {
@@ -160,22 +163,25 @@ struct Batch {
         let situation = try situation(of: candidate)
         let decision = try rethrowing(as: Undecided.refused, command.decide(situation))
         let events = try append(decision, of: command)
+        noteCause(of: command)
         noteStrays(of: candidate)
         tokens.noteClaim(of: candidate)
         return outcome(of: command, events, items: decision.items)
     }
 
-    /// A customer who was erased, in this batch or since the rows were read, has no token any more.
+    /// A customer erased in this batch, or since the rows were read, has no tokens any more.
     private mutating func forgetErasedOwners(of candidate: Candidate) {
-        for key in candidate.tokens.map({ TokenKey($0, in: candidate.command.stream) }) {
+        for key in candidate.tokenKeys {
             guard let owner = tokens.owners[key] else { continue }
-            let state = folds[candidate.command.stream.neighbour(owner)]?.state.customer
+            let stream = Stream(
+                project: key.project, environment: key.environment, customer: owner)
+            let state = folds[stream]?.state.customer
             if state?.isErased == true { tokens.owners[key] = nil }
         }
     }
 
-    /// A purchase that still waits under a token after the command that claimed it is only a row. Such a
-    /// row would block the token permanently.
+    /// If a purchase still waits under a token after the token was claimed, only a row says so.
+    /// Such a row would block the token permanently.
     private mutating func noteStrays(of candidate: Candidate) {
         for (token, waiting) in tokens.waiting(for: candidate) {
             for held in waiting {
@@ -189,9 +195,9 @@ struct Batch {
         }
     }
 
-    /// The events by which an earlier copy of the command was carried out, if there was one.
+    /// The events of an earlier copy of the command, if there was one.
     private func earlierEvents(of command: Command) throws(Undecided) -> [RecordedEvent]? {
-        guard let obeyed = folds[command.stream]?.obeyed(command.cause) else { return nil }
+        guard let obeyed = try obeyed(command) else { return nil }
         if obeyed.wish != WishMark(command.cause.digest) { throw .refused(.idempotencyMismatch) }
         let replay = Replay(stream: command.stream, first: obeyed.first, last: obeyed.last)
         let events = try events(of: replay)
@@ -281,7 +287,8 @@ extension Batch {
         return events
     }
 
-    /// What a batch changed of a customer before would have rows that the erasure does not find.
+    /// Refuses an erasure if this batch changed the customer before: the erasure would not find the
+    /// rows.
     private mutating func beginErasure(
         by decision: Decision, _ streams: [Stream]
     ) throws(Undecided) {
@@ -294,7 +301,7 @@ extension Batch {
         for (stream, _) in erasing { erased[stream] = folds[stream]?.state.customer }
     }
 
-    /// The streams that have events in the decision, each once.
+    /// Streams with events in the decision, without duplicates.
     private func changed(_ decision: Decision, _ streams: [Stream]) -> [Stream] {
         if streams.count == 1 { return decision.parts[0].events.isEmpty ? [] : streams }
         var seen = Set<Stream>()
@@ -327,7 +334,7 @@ extension Batch {
         let header = EventHeader(
             position: Position(shard: stream.shard, sequence: head.sequence), stream: stream,
             version: (folds[stream]?.version ?? 0) + 1, type: event.type.name,
-            format: Event.format,
+            format: event.format,
             record: EventRecord(
                 occurredAt: event.statedAt ?? now, recordedAt: head.recordedAt,
                 actor: cause.actor, cause: cause.text,
@@ -345,19 +352,19 @@ extension Batch {
     }
 }
 
-/// Who and what caused an event.
+/// What caused an event, and who.
 struct EventCause {
     let actor: Actor
     let text: String
     let digest: [UInt8]
-    /// Its index among the events of the cause in one stream.
+    /// Its index among the cause's events in one stream.
     let index: Int16
-    /// The digest of the evidence that it rests on.
+    /// The digest of the evidence behind it.
     let evidence: [UInt8]?
 }
 
 extension Command {
-    /// The cause of events in the streams of others. It differs from all of their own causes, and
+    /// The cause of events in other customers' streams. It differs from all of their own causes and
     /// does not reveal whose command it was.
     fileprivate var linkedCause: String {
         let parts = [
@@ -369,18 +376,18 @@ extension Command {
 }
 
 extension Stream {
-    /// The stream of another customer of the same project and environment.
+    /// Another customer's stream in the same project and environment.
     func neighbour(_ customer: CustomerID) -> Stream {
         customer == self.customer
             ? self : Stream(project: project, environment: environment, customer: customer)
     }
 }
 
-/// Evidence on which events of a stream rest.
+/// Evidence behind events of a stream.
 struct KeptEvidence: Sendable {
     let record: EvidenceRecord
     let stream: Stream
     let at: Instant
-    /// The purchases that it tells of without an event that rests on it.
+    /// Purchases that it is about, without an event that rests on it.
     var told: [PurchaseID] = []
 }

@@ -1,6 +1,6 @@
 import Core
 
-/// Rows lead to streams, and the streams' events decide: nothing is decided by a row alone.
+/// Rows lead to streams, and the streams' events decide. A row alone decides nothing.
 extension Batch {
     func situation(of candidate: Candidate) throws(Undecided) -> Situation {
         let command = candidate.command
@@ -12,6 +12,7 @@ extension Batch {
                 now: now, project: project(of: stream), states: [stream.customer: state],
                 waitingCredits: credits[stream] ?? [], knownElsewhere: knownElsewhere)
         }
+        let wholes = try wholes(of: candidate)
         var holding: [PurchaseID: CustomerID] = [:]
         for held in candidate.purchases {
             holding[held.purchase] = holders[HolderKey(held, in: stream)]
@@ -21,10 +22,10 @@ extension Batch {
             owners[token] = tokens.owners[TokenKey(token, in: stream)]
         }
         let (waiting, held) = (tokens.waiting(for: candidate), tokens.held(for: candidate))
-        // If more wait than one claim takes, the decision needs nothing else.
+        // If more purchases wait than one claim can take, the decision needs nothing else.
         let claimed = waiting.values.filter { $0.count <= Situation.claimLimit }.joined()
         let carrying = held.values.filter { $0.count <= Situation.claimLimit }.joined()
-        var states: [CustomerID: CustomerState] = [:]
+        var states = wholes.states
         var lacking = Set<Stream>()
         let forgotten = candidate.purchases.compactMap { held in
             erasure(of: held.purchase, in: stream).map { (held.purchase, $0.0, by: $0.1) }
@@ -42,7 +43,7 @@ extension Batch {
             }
         }
         let known = Set(candidate.purchases)
-        // The events of their holders and keepers show the apps in which they were made.
+        // The events of their holders and keepers show in which apps they were made.
         let keeping = claimed.flatMap { kept($0.purchase, in: stream)?.heldPurchases ?? [] }
         let holdings = carrying.flatMap { one in
             holding[one.purchase].flatMap { states[$0]?.purchase(one.purchase) }?.heldPurchases
@@ -65,11 +66,13 @@ extension Batch {
             tokenOwners: owners,
             waiting: proven(waiting, in: stream)
                 .merging(proven(held, by: holding, states)) { $0 + $1 },
-            erased: Set(forgotten.map(\.0)), elsewhere: elsewhere(of: command),
+            erased: Set(forgotten.map(\.0)),
+            elsewhere: wholes.elsewhere.merging(elsewhere(of: command)) { known, _ in known },
+            tokenOwnersElsewhere: wholes.ownersElsewhere,
             knownElsewhere: knownElsewhere)
     }
 
-    /// The customers of the other environment whom the command names.
+    /// Customers of the other environment that the command names.
     private func elsewhere(of command: Command) -> [CustomerID: CustomerState] {
         var states: [CustomerID: CustomerState] = [:]
         for customer in command.customersElsewhere {
@@ -79,8 +82,8 @@ extension Batch {
         return states
     }
 
-    /// The tokens that the purchases carry by their holders' events, and whose owners were not looked up: all
-    /// tokens of a purchase together decide its owner.
+    /// Tokens of the purchases, according to their holders' events, whose owners were not looked
+    /// up. A purchase's tokens together decide its owner.
     private func unknownTokens(
         of holding: [PurchaseID: CustomerID], for candidate: Candidate
     ) -> [String] {
@@ -94,8 +97,8 @@ extension Batch {
         return unknown.sorted()
     }
 
-    /// The command's customers who have events only in the other environment, looked up if an id
-    /// could be confused with another: an id that either environment knows is not new.
+    /// The command's customers with events only in the other environment. They are looked up if an
+    /// id could be confused with another, since an id known in either environment is not new.
     private func knownElsewhere(of command: Command) throws(Undecided) -> Set<CustomerID> {
         func isImproper(_ customer: CustomerID) -> Bool {
             customer.improperForm != nil && !customer.isReserved
@@ -116,20 +119,20 @@ extension Batch {
         return known
     }
 
-    /// Throws unless the events of the holders in the rows confirm them.
-    private func requireProof(
+    /// Throws unless the holders' events confirm the rows.
+    func requireProof(
         of holding: [PurchaseID: CustomerID], in stream: Stream
     ) throws(Undecided) {
         for (purchase, holder) in holding {
             let state = folds[stream.neighbour(holder)]?.state.customer
-            // Rows about an erased customer are left alone, and give nothing.
+            // Rows about an erased customer are left alone and give nothing.
             if state?.purchase(purchase) != nil || state?.isErased == true { continue }
             throw .unproven("deed.holders", "\(holder) holds \(purchase)", stream)
         }
     }
 
-    /// Throws unless those customers' events confirm that the tokens are theirs.
-    private func requireProof(
+    /// Throws unless the customers' events confirm that they own the tokens.
+    func requireProof(
         of owners: [String: CustomerID], in stream: Stream
     ) throws(Undecided) {
         for (token, owner) in owners {
@@ -139,8 +142,8 @@ extension Batch {
         }
     }
 
-    /// The purchases that wait under each token by their keepers' events. If more wait than one claim takes,
-    /// this is not checked: then the token gives nothing.
+    /// Purchases waiting under each token, confirmed by their keepers' events. If more wait than
+    /// one claim can take, they are not checked, since the token then gives nothing.
     private func proven(
         _ waiting: [String: [HeldPurchase]], in stream: Stream
     ) -> [String: [PurchaseID]] {
@@ -156,7 +159,7 @@ extension Batch {
         return proven
     }
 
-    /// The purchases that carry each token, proven by their holders' events.
+    /// Purchases with each token, confirmed by their holders' events.
     private func proven(
         _ held: [String: [HeldPurchase]], by holding: [PurchaseID: CustomerID],
         _ states: [CustomerID: CustomerState]
@@ -174,7 +177,7 @@ extension Batch {
         return proven
     }
 
-    /// The purchase, if it waits for a customer by its keeper's events.
+    /// The purchase, if its keeper's events say that it waits for a customer.
     func kept(_ purchase: PurchaseID, in stream: Stream) -> Purchase? {
         folds[stream.neighbour(.unclaimed(purchase))]?.state.customer?.purchase(purchase)
     }

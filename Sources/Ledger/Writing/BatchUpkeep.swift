@@ -4,7 +4,7 @@ import Postgres
 import SQL
 
 extension Batch {
-    /// The calls that change tables without an event.
+    /// Calls that change tables without an event.
     var upkeepCalls: [Call] {
         var whole = ProjectedRows()
         var mended: [Stream] = []
@@ -26,7 +26,7 @@ extension Batch {
         return whole.calls + (mended.isEmpty ? [] : Table.rewriting(mended, origins)) + others
     }
 
-    /// The streams with rows that events changed, and streams whose own row was requested.
+    /// Streams whose rows were changed by events, or whose own row was requested.
     var writtenStreams: [Stream] {
         var seen = Set<Stream>()
         let published = upkeep.filter { $0.what == .publishing }.map(\.stream)
@@ -34,7 +34,7 @@ extension Batch {
     }
 
     /// Appends what the clock and new catalogs changed for the customer since the stream was last
-    /// written, up to the instant of the next event.
+    /// written, up to the next event's instant.
     @discardableResult
     mutating func publishDue(of stream: Stream) -> [RecordedEvent] {
         guard let customer = published(stream), let head = heads[stream.shard] else { return [] }
@@ -50,12 +50,12 @@ extension Batch {
         }
     }
 
-    /// The events that access continues although it was published as ended.
+    /// Events stating that access continues although its end was published.
     func regained(by stream: Stream) -> [Event] {
         published(stream)?.regained(at: now, by: project(of: stream).catalog) ?? []
     }
 
-    /// The customer of the stream, if its boundaries are published.
+    /// The stream's customer, if its boundaries are published.
     private func published(_ stream: Stream) -> CustomerState? {
         stream.customer.isReserved ? nil : folds[stream]?.state.customer
     }

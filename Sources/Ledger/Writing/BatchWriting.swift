@@ -4,7 +4,7 @@ import Postgres
 import SQL
 
 extension Batch {
-    /// The calls that write the decisions, with the rows of their evidence, and commit them.
+    /// Calls that write the decisions and the rows of their evidence, and commit.
     func writes(with evidence: EvidenceRows) -> [Call] {
         insertions + (entries.isEmpty ? [] : holders.calls)
             + (entries.isEmpty && upkeep.isEmpty && !tokens.hasForgotten ? [] : projections)

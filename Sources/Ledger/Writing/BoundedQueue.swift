@@ -4,9 +4,9 @@ import Threading
 final class BoundedQueue<Item: Sendable>: Sendable {
     private struct State {
         var waiting: [Item] = []
-        /// Batches that are taken whole when nothing else waits.
+        /// Batches that are taken whole once nothing else waits.
         var behind: [[Item]] = []
-        /// How often other items were taken while they waited.
+        /// How often other items overtook them.
         var overtakings = 0
         var isClosed = false
 
@@ -29,7 +29,7 @@ final class BoundedQueue<Item: Sendable>: Sendable {
             return batch
         }
     }
-    /// Under constant load, the batches behind must still get their turn.
+    /// Even under constant load, batches must get their turn.
     private static var overtakingLimit: Int { 20 }
     private let state = Monitor(State())
     private let limit: Int
@@ -49,7 +49,7 @@ final class BoundedQueue<Item: Sendable>: Sendable {
         }
     }
 
-    /// Adds all items, even beyond the limit: results of an admitted item always have room.
+    /// Adds all items, even beyond the limit: an admitted item's result always has room.
     func add(_ items: [Item]) {
         if items.isEmpty { return }
         state.change(wake: .one) { $0.waiting += items }
@@ -64,7 +64,8 @@ final class BoundedQueue<Item: Sendable>: Sendable {
         }
     }
 
-    /// All waiting items, up to `count`, or a batch from behind; `nil` once the queue is closed and empty.
+    /// Up to `count` waiting items, or a batch from behind; `nil` once the queue is closed and
+    /// empty.
     func take(upTo count: Int) -> [Item]? {
         state.wait { state -> [Item]?? in
             if state.isEmpty { return state.isClosed ? .some(nil) : nil }
@@ -72,13 +73,13 @@ final class BoundedQueue<Item: Sendable>: Sendable {
         }
     }
 
-    /// The same after a wait of at most that length; may be empty.
+    /// `take` with a limited wait. May return nothing.
     func take(upTo count: Int, within milliseconds: Int64) -> [Item] {
         state.wait(milliseconds: milliseconds) { $0.isEmpty ? nil : $0.take(upTo: count) }
             ?? []
     }
 
-    /// The waiting items that are not behind, up to `count`; may be empty.
+    /// Up to `count` waiting items, without batches from behind. May return nothing.
     func takeWaiting(upTo count: Int) -> [Item] {
         state.change(wake: .none) { $0.takeWaiting(upTo: count) }
     }

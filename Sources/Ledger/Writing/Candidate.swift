@@ -1,17 +1,21 @@
 import Core
 
-/// A command, and what is known so far of the things that its decision needs besides its own
-/// stream.
+/// A command, and what its decision is known to need besides its own stream.
 struct Candidate: Sendable {
     let command: Command
-    /// The streams of others whom it also concerns.
+    /// Other streams that it concerns.
     var others: Set<Stream> = []
-    /// The purchases whose holders must be known.
+    /// Purchases whose holders must be known.
     var purchases: [HeldPurchase]
-    /// The account tokens whose owners must be known.
+    /// Account tokens whose owners must be known.
     var tokens: [String]
-    /// The events by which its cause was carried out before.
+    /// Purchases of the other environment whose holders must be known.
+    var purchasesElsewhere: [HeldPurchase] = []
+    var tokensElsewhere: [String] = []
+    /// The events of an earlier copy of the command.
     var replay: Replay?
+    /// Whether the log must be asked for such events.
+    var asksCause = false
 
     init(_ command: Command) {
         self.command = command
@@ -24,7 +28,17 @@ struct Candidate: Sendable {
     }
 
     var holderKeys: [HolderKey] {
-        purchases.map { HolderKey($0, in: command.stream) }
+        let own = purchases.map { HolderKey($0, in: command.stream) }
+        if purchasesElsewhere.isEmpty { return own }
+        let other = command.stream.inOtherEnvironment
+        return own + purchasesElsewhere.map { HolderKey($0, in: other) }
+    }
+
+    var tokenKeys: [TokenKey] {
+        let own = tokens.map { TokenKey($0, in: command.stream) }
+        if tokensElsewhere.isEmpty { return own }
+        let other = command.stream.inOtherEnvironment
+        return own + tokensElsewhere.map { TokenKey($0, in: other) }
     }
 
     var claimedKeys: [TokenKey] {
@@ -37,17 +51,20 @@ struct Candidate: Sendable {
             && command.claimedTokens.isEmpty
     }
 
-    /// The streams that its decision is known to rest on.
+    /// Streams that its decision is known to rest on.
     var streams: Set<Stream> {
         others.union([command.stream, .ofProject(command.stream.project)])
     }
 
-    /// Adds what was found to be lacking.
+    /// Adds what turned out to be missing.
     mutating func learn(_ lack: Lack) {
         others.formUnion(lack.streams)
         purchases += lack.purchases
         tokens += lack.tokens
+        purchasesElsewhere += lack.purchasesElsewhere
+        tokensElsewhere += lack.tokensElsewhere
         replay = lack.replay ?? replay
+        asksCause = asksCause || lack.isOfCause
     }
 }
 
@@ -63,14 +80,19 @@ struct Lack: Error {
     var streams: Set<Stream> = []
     var purchases: [HeldPurchase] = []
     var tokens: [String] = []
+    /// Purchases of the other environment.
+    var purchasesElsewhere: [HeldPurchase] = []
+    var tokensElsewhere: [String] = []
     var replay: Replay?
+    /// Whether an earlier copy of the command may be in the log and not in memory.
+    var isOfCause = false
 }
 
 /// Why a batch did not decide a command.
 enum Undecided: Error {
     case refused(Refusal)
     case lacking(Lack)
-    /// Streams with too many new events to take them in while shards are locked.
+    /// Streams with too many new events to load while shards are locked.
     case behind(Set<Stream>)
     case fault(Fault)
 }

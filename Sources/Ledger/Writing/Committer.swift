@@ -6,33 +6,33 @@ import SQL
 import Telemetry
 import Threading
 
-/// Writes the commands of some shards: all waiting ones in one transaction, in two round trips.
+/// Commits the commands of some shards: all waiting ones in one transaction, in two round trips.
 ///
-/// While it commits, the next batch gathers. If a command turns out to concern further streams, it
-/// is decided again with those locked, too. If the database refuses a batch, it is redone one by
-/// one, so that only the faulty command is refused. If the connection breaks, it is unknown whether
-/// the batch was committed; it is run again, and the recorded causes show what was done.
+/// While it commits, the next batch gathers. A command that turns out to concern further streams is
+/// decided again with those locked. If the database refuses a batch, each command is tried alone,
+/// so only the faulty one is refused. If the connection breaks, the batch may or may not have been
+/// committed. It runs again, and the recorded causes show what was done.
 struct Committer: ~Copyable {
     typealias Given = GivenAnswer<PendingCommand.Answer>
 
     static let batchLimit = 512
-    /// A batch of this size shows that many senders are at work, and is not large yet.
+    /// A batch of this size means that many senders are active, and is not large yet.
     private static let crowd = 8..<16
     private static let gatheringPause: Int64 = 1
-    /// The most pauses that a batch makes.
+    /// How many pauses a batch makes at most.
     private static let pauseLimit = 4
     private static let pauseBetweenAttempts: Int64 = 20
-    /// How long a batch waits for shards that another session has locked, before the other shards go first.
-    /// Clients wait only briefly for a waiting background batch.
+    /// How long a batch waits for shards locked by another session before the other shards go
+    /// first. For background batches this is short, since clients wait for them.
     static let (lockPatience, backgroundLockPatience) = (300, 50)
     /// The longest time for a statement over several background commands.
     static let backgroundPatience = 500
     /// How often a command may turn out to concern yet another stream, or may lose a purchase to
     /// another customer's claim.
     private static let roundLimit = 8
-    /// A stream with this many events that the cache lacks is folded by a reader first, while no shard is
-    /// locked. A command that waited for that too often takes the events in by itself.
-    private static let (lateEvents, catchUpLimit) = (500, 4)
+    /// If the cache lacks this many events of a stream, a reader folds it first, while no shard is
+    /// locked. A command that waited too often for that loads the events itself.
+    private static let (lateEvents, catchUpLimit) = (128, 4)
 
     private let queue: BoundedQueue<PendingCommand>
     private let announced: Announced
@@ -44,15 +44,16 @@ struct Committer: ~Copyable {
     private let clocks: Clocks
     private let condition: DatabaseCondition
     private let known: LogGuard
+    private let unread: UnreadStreams
     private let log: Log
     private let batchSizes: Histogram
     private let commitTimes: Histogram
     private let blocked: Counter
-    /// When the log last reported a blocking event, by shard.
+    /// When a blocking event in each shard was last logged.
     private var alarms: [Shard: Int64] = [:]
     private static let pauseBetweenAlarms: Int64 = 60_000
     private var link: Link
-    /// Commands for shards that another session has held for long.
+    /// Commands for shards that another session has long held.
     private var setAside: [Errand] = []
     private var turns = 0
     private static let turnsToQueue = 10
@@ -60,7 +61,7 @@ struct Committer: ~Copyable {
     init(
         queue: BoundedQueue<PendingCommand>, announced: Announced, answers: BoundedQueue<Given>,
         reads: ReadQueue, cache: StateCache, readers: LogReaders, settings: LedgerSettings,
-        clocks: Clocks, condition: DatabaseCondition, known: LogGuard,
+        clocks: Clocks, condition: DatabaseCondition, known: LogGuard, unread: UnreadStreams,
         greet: @escaping Greeting, log: Log, measures: LedgerMeasures
     ) {
         self.queue = queue
@@ -73,6 +74,7 @@ struct Committer: ~Copyable {
         self.clocks = clocks
         self.condition = condition
         self.known = known
+        self.unread = unread
         batchSizes = measures.batchSizes
         commitTimes = measures.commitTimes
         blocked = measures.blocked
@@ -99,7 +101,7 @@ struct Committer: ~Copyable {
         answers.close()
     }
 
-    /// What to commit next, possibly nothing; `nil` at the end.
+    /// The next commands to commit, possibly none; `nil` at the end.
     private func take() -> [PendingCommand]? {
         if setAside.isEmpty { return queue.take(upTo: Committer.batchLimit) }
         return queue.take(upTo: Committer.batchLimit, within: Committer.pauseBetweenAttempts)
@@ -110,13 +112,13 @@ struct Committer: ~Copyable {
         return batch.map { Errand($0, at: time) }
     }
 
-    /// Commits commands in shards that no other session holds, while the rest waits: the holder may be a
-    /// suspended process.
+    /// Commits commands in shards that no other session holds. The rest waits, since the holder may
+    /// be a suspended process.
     private mutating func commitFree(_ new: [Errand]) {
         let errands = withoutOverdue(setAside + new, .busy)
         setAside = []
         turns += 1
-        // Sometimes it queues for the lock: a contended shard might never be found free.
+        // Sometimes it queues for the lock, because a contended shard might never be found free.
         if new.isEmpty, turns % Committer.turnsToQueue == 0 { return commit(errands) }
         commit(settingAside(errands))
     }
@@ -128,7 +130,8 @@ struct Committer: ~Copyable {
         do throws(LedgerError) {
             try link.settled { connection throws(LedgerError) in
                 let find = Statement.findFreeShards(.int2s(shards.map(\.number)))
-                // Locking a row writes to PostgreSQL's log: a commit would sync, and wait for a standby.
+                // Locking a row writes to PostgreSQL's WAL. A commit would sync and wait for a
+                // standby.
                 try connection.read([Statement.begin(), find, Statement.rollback()]) {
                     index, rows in
                     if index != 1 { return }
@@ -136,7 +139,7 @@ struct Committer: ~Copyable {
                 }
             }
         } catch {
-            // The next attempt to commit reports any other fault of the database.
+            // The next attempt to commit will report any other fault.
             if !error.isLockedOut { free = Set(shards) }
         }
         let (going, held) = errands.reduce(into: ([Errand](), [Errand]())) { parts, errand in
@@ -150,8 +153,8 @@ struct Committer: ~Copyable {
         return going
     }
 
-    /// The batch, and if many senders are about to send, the commands that come in the next moment: a
-    /// commit costs about the same for a dozen as for fifty.
+    /// The batch, with commands that arrive in the next moment if many senders are active. A commit
+    /// costs about the same for a dozen as for fifty.
     private func gathered(_ batch: [PendingCommand]) -> [PendingCommand] {
         var batch = batch
         var pauses = 0
@@ -160,7 +163,7 @@ struct Committer: ~Copyable {
         {
             pause(milliseconds: Committer.gatheringPause)
             let more = queue.takeWaiting(upTo: Committer.batchLimit - batch.count)
-            // The announced commands went to another committer, or come to nothing.
+            // The announced commands went to another committer, or will not come.
             if more.isEmpty { break }
             batch += more
             pauses += 1
@@ -185,7 +188,8 @@ struct Committer: ~Copyable {
                 if error.isOvertaken {
                     overtaken += 1
                     waiting = withoutExhausted(waiting)
-                    // A second time may be one command's fault: the others must not wait for it.
+                    // A second time may be one command's fault, and the others must not wait for
+                    // it.
                     guard overtaken > 1, waiting.count > 1 else { continue }
                     isolate(waiting, error)
                     return
@@ -220,11 +224,11 @@ struct Committer: ~Copyable {
     }
 
     private func give(_ given: [Given]) {
-        // No limit: the callers of these count among the requests in flight, which have one.
+        // No limit is needed: the callers count among the limited requests in flight.
         answers.add(given)
     }
 
-    /// The commands that can still be decided in time; `fault` is the others' answer.
+    /// Commands that can still be decided in time. The others are answered with `fault`.
     private func withoutOverdue(
         _ errands: [Errand], _ fault: Fault = .unavailable
     ) -> [Errand] {
@@ -236,26 +240,26 @@ struct Committer: ~Copyable {
         }
     }
 
-    /// The commands that may go another round.
+    /// Commands that may go another round. The others are answered.
     private func withoutExhausted(_ errands: [Errand]) -> [Errand] {
         errands.filter { errand in
-            if !errand.candidate.isAlone { errand.rounds += 1 }
+            if !errand.candidate.isAlone || errand.candidate.asksCause { errand.rounds += 1 }
             if errand.rounds < Committer.roundLimit { return true }
             answer(errand.pending, .failure(.fault(.busy)))
             return false
         }
     }
 
-    /// A timeout may be one command's fault: no other command should wait for it. Clients' commands get a
-    /// second attempt before each gets its own transaction.
+    /// Whether a timeout may be one command's fault, for which the others should not wait. Clients'
+    /// commands get a second attempt before they are split up.
     private func isSuspicious(_ error: LedgerError, _ attempts: Int, _ errands: [Errand]) -> Bool {
         if !error.isTooLong { return false }
         if errands.kind == .client { return attempts > 1 && errands.count > 1 }
         return attempts > 1 || errands.count > 1
     }
 
-    /// Gives each command its own transaction, so that only the faulty one gets the error. Background
-    /// commands are split in halves instead, and clients go in between.
+    /// Gives each command its own transaction, so only the faulty one gets the error. Background
+    /// commands are halved instead, and clients go in between.
     private mutating func isolate(_ errands: [Errand], _ error: LedgerError) {
         if errands.count > 1, !error.isBlocked || !errands.areOfOneShard {
             if errands.kind != .client { return putBehind(errands.halves, areRested: true) }
@@ -269,6 +273,8 @@ struct Committer: ~Copyable {
                 log.error("command_failed", ["reason": .string(error.description)])
             }
             for errand in errands {
+                // A row beside the log that the command needs.
+                unread.note(errand.pending.command.stream, error.fault)
                 answer(errand.pending, .failure(.fault(error.fault(of: errand.pending))))
             }
         }
@@ -281,7 +287,7 @@ struct Committer: ~Copyable {
         }
     }
 
-    /// Counts each command that an event beyond the head blocks, and logs each shard now and then.
+    /// Counts commands blocked by an event beyond the head. Logs each shard now and then.
     private mutating func alarm(_ errands: [Errand]) {
         let now = monotonicMilliseconds()
         for shard in errands.map(\.pending.command.stream.shard) {
@@ -297,7 +303,7 @@ struct Committer: ~Copyable {
         }
     }
 
-    /// Commits what can be decided, answers it, and returns what must be decided again.
+    /// Commits and answers what can be decided. Returns what must be decided again.
     private mutating func attempt(
         _ errands: [Errand], isSlow: Bool
     ) throws(LedgerError) -> [Errand] {
@@ -328,18 +334,19 @@ struct Committer: ~Copyable {
                 }
                 try connection.execute(calls + batch.writes(with: evidence))
             } else if decisions.contains(where: \.isObeyed) {
-                // An answer on behalf of an earlier commit must be as safe as a new one: this commit
-                // ensures that a required standby has confirmed the earlier one, too.
+                // An answer about an earlier commit must be as safe as a new one. This commit
+                // ensures that a required standby has confirmed the earlier one.
                 try connection.execute([Statement.commit()])
             }
             return batch
         }
+        for (stream, fault) in decided.unreadable { unread.note(stream, fault) }
         if kind != .rehearsal {
             known.note(decided.marks, askedIn: epoch)
             if !decided.isEmpty { condition.noteRoom() }
             filed.add(certificates)
             cache.observe(decided.heads)
-            // Background streams are many, and none of them is likely to come again soon.
+            // Background work touches many streams that are unlikely to be needed again soon.
             if kind == .client {
                 for (stream, fold) in decided.folds { cache.keep(fold, of: stream, askedIn: epoch) }
             }
@@ -379,17 +386,12 @@ struct Committer: ~Copyable {
             given.append(Given(answer: answer, respond: errand.pending.respond))
         }
         if errands.kind == .client {
-            // First, so that a caller with an answer finds the commit in the metrics.
+            // Recorded before the answers, so that a caller with an answer finds its commit in the
+            // metrics.
             batchSizes.record(Int64(given.count))
             commitTimes.record(monotonicMicroseconds() - started)
         }
         give(given)
         return again
-    }
-}
-
-extension Result where Success == Outcome, Failure == Undecided {
-    fileprivate var isObeyed: Bool {
-        if case .success = self { true } else { false }
     }
 }

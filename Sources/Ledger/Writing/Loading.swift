@@ -4,15 +4,15 @@ import SQL
 
 extension Connection {
     /// Begins a transaction, locks the shards of the candidates' streams, and loads everything that
-    /// their decisions are known to need: one round trip. `pace` limits what it waits for, and how long. A
-    /// stream with `limit` events or more that the cache lacks is left behind.
+    /// their decisions are known to need, in one round trip. `pace` limits what it waits for. If
+    /// the cache lacks `limit` or more events of a stream, the stream is left behind.
     mutating func lockAndLoad(
         _ candidates: [Candidate], cache: StateCache, _ clocks: Clocks, _ pace: [Call],
         limit: Int?
     ) throws(LedgerError) -> Batch {
         var written = Set(candidates.map(\.command.stream))
         for candidate in candidates { written.formUnion(candidate.others) }
-        let wanted = Wanted(candidates)
+        let wanted = Wanted(candidates, cache)
         var loaded = try lockAndLoad(
             written, wanted, cache: cache, clocks, pace, limit: limit)
         for candidate in candidates {
@@ -27,13 +27,13 @@ extension Connection {
         _ pace: [Call], limit: Int?
     ) throws(LedgerError) -> Loaded {
         let askedAt = clocks.database.begin()
-        // The catalog is only read: its shard need not be locked.
+        // The catalog is only read, so its shard is not locked.
         let streams = Array(written.union(written.map { .ofProject($0.project) }))
         let shards = Set(written.map(\.shard)).sorted()
         let seenHeads = cache.seenHeads
         let known = streams.map { cache[$0] ?? Fold(emptyFor: $0) }
         var rows = LoadedRows()
-        let steps = wanted.steps
+        let steps = wanted.steps(seenHeads: seenHeads)
         let beginning = [Statement.begin()] + pace
         let calls = [
             Statement.lockShards(
@@ -47,19 +47,27 @@ extension Connection {
                 case ..<0: break
                 case 0: rows.takeHead(found, row)
                 case 1: rows.newer.append(try EventRow(found, row))
-                case let place: try rows.take(found, row, of: steps[place - 2].kind)
+                case let place:
+                    let kind = steps[place - 2].kind
+                    if kind == .causes {
+                        rows.takeCause(found, row, of: wanted.causes)
+                    } else {
+                        try rows.take(found, row, of: kind)
+                    }
                 }
             }
         }
         if let shown = rows.shownAt { clocks.database.compare(shown, since: askedAt) }
         try clocks.database.requireNearness()
-        // A shard that ends before a position already seen is not returned.
+        // A shard that ends before a known position is not returned.
         let heads = shards.map { ($0, rows.heads[$0]?.sequence ?? -1) }
         try cache.observe(heads, askedAfter: seenHeads)
         var batch = Batch(
             now: clocks.now(), heads: rows.heads, holders: Holders(asking: wanted.holders))
         for (stream, fold) in zip(streams, known) { batch.load(fold, of: stream) }
-        for stream in rows.streams(withNewer: limit) { batch.leaveBehind(stream) }
+        let versions = Dictionary(uniqueKeysWithValues: zip(streams, known.map(\.version)))
+        for stream in rows.late(versions, limit) { batch.leaveBehind(stream) }
+        batch.earlierCauses.load(wanted.causes, rows.causes)
         for row in rows.newer { batch.load(row) }
         batch.examine(streams)
         for (key, customer) in rows.holders { batch.load(customer, holding: key) }
@@ -73,7 +81,7 @@ extension Connection {
     }
 }
 
-/// The clock for recorded instants, and the check whether they may be recorded.
+/// The clock for recorded instants, and the check of whether they may be recorded.
 struct Clocks: Sendable {
     let now: @Sendable () -> Instant
     let database: DatabaseClock
@@ -84,20 +92,25 @@ private struct Loaded {
     let replayed: [Replay: [RecordedEvent]]
 }
 
-/// What commands need besides streams. Most need none of it, and then nothing is requested.
+/// What commands need besides streams. Most need nothing, and then nothing is requested.
 private struct Wanted {
-    enum Kind { case holders, erased, tokenOwners, waiting, carried, credits, replays }
+    enum Kind { case causes, holders, erased, tokenOwners, waiting, carried, credits, replays }
+    /// Causes that may be in the log and not in memory.
+    private(set) var causes: [AskedCause] = []
+    /// When the streams of the causes were last erased.
+    private var erasures: [Int64] = []
     var holders: Set<HolderKey> = []
     var tokens: Set<TokenKey> = []
     var claims: Set<TokenClaim> = []
     var settling: [Stream] = []
     var replays: Set<Replay> = []
 
-    init(_ candidates: [Candidate]) {
+    init(_ candidates: [Candidate], _ cache: StateCache) {
         for candidate in candidates {
+            ask(about: candidate, cache[candidate.command.stream])
             holders.formUnion(candidate.holderKeys)
             let stream = candidate.command.stream
-            tokens.formUnion(candidate.tokens.map { TokenKey($0, in: stream) })
+            tokens.formUnion(candidate.tokenKeys)
             claims.formUnion(
                 candidate.claimedKeys.map { TokenClaim(token: $0, claimant: stream.customer) })
             if candidate.command.settlesCredits { settling.append(stream) }
@@ -105,11 +118,24 @@ private struct Wanted {
         }
     }
 
-    var steps: [(kind: Kind, call: Call)] {
+    private mutating func ask(about candidate: Candidate, _ fold: Fold?) {
+        if candidate.command.cause.isUpkeep { return }
+        if fold?.causes.base ?? 0 == 0, !candidate.asksCause { return }
+        // What memory knows may be forgotten by newer events; then the decision asks for the log's word.
+        if !candidate.asksCause, fold?.obeyed(candidate.command.cause) != nil { return }
+        causes.append(AskedCause(of: candidate.command))
+        erasures.append(fold?.state.customer?.erasedAt ?? 0)
+    }
+
+    func steps(seenHeads: [Int64]) -> [(kind: Kind, call: Call)] {
         var steps: [(kind: Kind, call: Call)] = []
+        if !causes.isEmpty {
+            let call = AskedCause.lookUp(causes, erasedAt: erasures, seenHeads: seenHeads)
+            steps.append((.causes, call))
+        }
         if !holders.isEmpty {
             steps.append((.holders, Holders.lookUp(holders)))
-            // Behind it: an erasure that took a holder away is seen then.
+            // Looked up after the holders, to see an erasure that removed a holder.
             steps.append((.erased, MarkKey.lookUp(holders)))
         }
         if !tokens.isEmpty { steps.append((.tokenOwners, TokenKey.lookUp(tokens))) }
@@ -136,15 +162,20 @@ private struct LoadedRows {
     var waiting: [(TokenKey, HeldPurchase)] = []
     var carried: [(TokenKey, HeldPurchase)] = []
     var credits: [(Stream, WaitingCredit)] = []
-    /// The database's clock when the last shard was locked.
+    /// The database's time after the last shard was locked.
     private(set) var shownAt: Instant?
+    private(set) var causes: [(place: Int, obeyed: ObeyedCause)] = []
     private var earlier: [EventRow] = []
 
-    /// The streams with that many newer events.
-    func streams(withNewer limit: Int?) -> [Stream] {
-        guard let limit, newer.count >= limit else { return [] }
-        let counts = newer.reduce(into: [Stream: Int]()) { $0[$1.stream, default: 0] += 1 }
-        return counts.filter { $0.value >= limit }.map(\.key)
+    /// Streams of which only the last new event was loaded, because the limit was reached.
+    func late(_ known: [Stream: Int64], _ limit: Int?) -> [Stream] {
+        guard let limit else { return [] }
+        return newer.filter { $0.version - (known[$0.stream] ?? 0) >= limit }.map(\.stream)
+    }
+
+    mutating func takeCause(_ rows: borrowing Rows, _ row: Int, of causes: [AskedCause]) {
+        let place = Int(rows.int8(row, 0)) - 1
+        self.causes.append((place, ObeyedCause(rows, row, of: causes[place])))
     }
 
     mutating func takeHead(_ rows: borrowing Rows, _ row: Int) {
@@ -158,6 +189,7 @@ private struct LoadedRows {
         _ rows: borrowing Rows, _ row: Int, of kind: Wanted.Kind
     ) throws(LedgerError) {
         switch kind {
+        case .causes: break
         case .holders: holders[try Holders.key(rows, row)] = try rows.identifier(row, 5)
         case .erased: erased.append((try MarkKey(rows, row), try rows.identifier(row, 3)))
         case .tokenOwners: tokenOwners[try TokenKey(rows, row)] = try rows.identifier(row, 3)

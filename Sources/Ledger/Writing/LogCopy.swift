@@ -3,13 +3,13 @@ import Crypto
 import Postgres
 import SQL
 
-/// Writes the rows of many new customers as text for COPY: events with their chain, and the projected rows.
-/// Only for filling databases for measurements; nothing else may write at the same time.
+/// Writes many new customers' rows as text for COPY: events with their chain, and projected rows.
+/// Only for filling databases for measurements. Nothing else may write meanwhile.
 package struct LogCopy {
     private var batch: Batch
     private let project: ProjectID
 
-    /// Continues from the end of a project's log.
+    /// Continues at the end of a project's log.
     package init(_ ledger: Ledger, _ project: ProjectID, now: Instant) throws(Fault) {
         self.project = project
         let heads = try ledger.shardHeads()
@@ -22,22 +22,28 @@ package struct LogCopy {
         batch.load(fold, of: stream)
     }
 
-    /// Adds a customer whose first event is that grant.
-    package mutating func add(_ given: GrantGiven, to customer: CustomerID) {
+    /// Adds a customer whose first event is this grant.
+    package mutating func add(
+        _ given: GrantGiven, to customer: CustomerID,
+        by actor: Actor = Actor(prefix: "deed:", random: "copy")
+    ) {
         let stream = Stream(project: project, environment: .production, customer: customer)
         batch.load(Fold(emptyFor: stream), of: stream)
         let text = "copy:\(given.grant)"
         batch.append(
             .grantGiven(given), to: stream,
             because: EventCause(
-                actor: Actor(prefix: "deed:", random: "copy"), text: text,
+                actor: actor, text: text,
                 digest: SHA256.digest(Array(text.utf8)).bytes, index: 0, evidence: nil))
     }
 
-    /// Returns the rows added since the last call, and forgets them.
-    package mutating func take() -> (events: String, customers: String, grants: String) {
+    /// Returns the rows added since the last call and forgets them. Later rows are recorded at
+    /// `now`.
+    package mutating func take(
+        next now: Instant
+    ) -> (events: String, customers: String, grants: String) {
         let calls = batch.copied
-        batch = batch.continued(of: project)
+        batch = batch.continued(of: project, at: now)
         func text(_ statement: Statement) -> String {
             calls.first { $0.statement.name == statement.name }?.copyText ?? ""
         }
@@ -47,7 +53,7 @@ package struct LogCopy {
         )
     }
 
-    /// The head of each shard after everything that was added.
+    /// Each shard's head after everything that was added.
     package var heads: [(shard: Int16, sequence: Int64, chain: String, recordedAt: Int64)] {
         batch.heads.sorted { $0.key < $1.key }.map { shard, head in
             (shard.number, head.sequence, head.chain.hex, head.recordedAt.milliseconds)
@@ -59,8 +65,8 @@ extension Batch {
     /// The calls that would write it.
     fileprivate var copied: [Call] { writes(with: EvidenceRows([], besides: FiledCertificates())) }
 
-    /// An empty batch that continues where this one ends.
-    fileprivate func continued(of project: ProjectID) -> Batch {
+    /// An empty batch that continues after this one.
+    fileprivate func continued(of project: ProjectID, at now: Instant) -> Batch {
         var next = Batch(now: now, heads: heads, holders: Holders(asking: []))
         let stream = Stream.ofProject(project)
         if let fold = folds[stream] { next.load(fold, of: stream) }

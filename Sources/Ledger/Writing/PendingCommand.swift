@@ -1,14 +1,14 @@
 import Core
 import Postgres
 
-/// A command on its way through a committer, and the caller who waits for its answer.
+/// A command on its way through a committer, and the caller waiting for its answer.
 struct PendingCommand: Sendable {
     typealias Answer = Result<Outcome, CommandError>
 
     /// Commands of one kind are committed together.
     enum Kind {
         case client
-        /// No client waits for it: it is taken up only if no client's command waits.
+        /// No client waits for it. It is taken up only when no client's command waits.
         case background
         /// A background command whose results are rolled back.
         case rehearsal
@@ -17,19 +17,19 @@ struct PendingCommand: Sendable {
     /// Changes to the tables before the decision.
     var calls: [Call] = []
     var kind = Kind.client
-    /// If another instance takes this lease over, the command is refused.
+    /// The command is refused if another instance takes over this lease.
     var lease: Lease?
     /// How many milliseconds it may take once a committer has taken it up.
     let patience: Int64
-    /// By the monotonic clock; `nil` until it applies.
+    /// On the monotonic clock; `nil` until a committer takes up the command.
     var deadline: Int64?
     /// How often it waited for a reader to catch up with a long stream.
     var catchUps = 0
     let respond: @Sendable (Answer) -> Void
 }
 
-/// A command with what earlier rounds learnt about it. A class, so that passing it on costs one
-/// reference count instead of one for each text in it.
+/// A command with what earlier rounds learned about it. A class, because passing it on then costs
+/// one reference count instead of one for each text.
 final class Errand {
     let pending: PendingCommand
     let deadline: Int64
@@ -50,20 +50,20 @@ final class Errand {
     /// Whether deciding it takes long.
     var isLarge: Bool { candidate.purchases.count > 64 }
 
-    /// The same command again, with its remaining time or with all of it again.
+    /// The same command, with a new deadline or the remaining time.
     func again(isRested: Bool) -> PendingCommand {
         var again = pending
         again.deadline = isRested ? nil : deadline
         return again
     }
 
-    /// Has a reader fold the stream, and queues the command again then.
+    /// Lets a reader fold the stream, and queues the command again.
     func catchUp(with stream: Stream, by reads: ReadQueue, _ queue: BoundedQueue<PendingCommand>) {
         var again = again(isRested: false)
         again.catchUps += 1
         reads.add(
             PendingRead(stream, deadline: deadline) { [again] _ in
-                // Whatever stopped the reader stops the next attempt, too.
+                // If something stopped the reader, it will stop the next attempt as well.
                 if queue.add(behind: [again]) { return }
                 again.respond(.failure(.fault(.unavailable)))
             })
@@ -71,7 +71,7 @@ final class Errand {
 }
 
 extension [Errand] {
-    /// The kind of all of them.
+    /// The commands' common kind.
     var kind: PendingCommand.Kind { first?.pending.kind ?? .client }
 
     /// Whether all of them write the same shards.
@@ -79,7 +79,7 @@ extension [Errand] {
 
     var halves: [[Errand]] { pages(of: (count + 1) / 2) }
 
-    /// What limits their transaction.
+    /// Time limits for their transaction.
     func pace(isSlow: Bool) -> [Call] {
         var pace = isSlow ? [ConnectionSettings.slowTransaction()] : []
         if kind == .client { return pace }
@@ -91,5 +91,11 @@ extension [Errand] {
                 ConnectionSettings.quickTransaction(.text("\(Committer.backgroundPatience)")))
         }
         return pace
+    }
+}
+
+extension Result where Success == Outcome, Failure == Undecided {
+    var isObeyed: Bool {
+        if case .success = self { true } else { false }
     }
 }

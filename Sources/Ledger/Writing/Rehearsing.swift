@@ -1,12 +1,12 @@
 import Core
 
 extension Batch {
-    /// Decides a command, or only tells what it would change.
+    /// Decides a command, or only reports what it would change.
     mutating func obey(_ candidate: Candidate) throws(Undecided) -> Outcome {
         candidate.command.isRehearsal ? try rehearse(candidate) : try decide(candidate)
     }
 
-    /// Decides a command as `decide` does, and leaves everything as it was.
+    /// Decides a command, then restores everything as it was.
     private func rehearse(_ candidate: Candidate) throws(Undecided) -> Outcome {
         var rehearsed = self
         var outcome = try rehearsed.decide(candidate)
@@ -14,7 +14,14 @@ extension Batch {
             folds[stream]?.state.customer ?? CustomerState()
         }
         let shard = candidate.command.stream.shard
-        let streams = candidate.command.concerned.map(candidate.command.stream.neighbour)
+        var streams = candidate.command.concerned.map(candidate.command.stream.neighbour)
+        // Omits a customer who has no events in the other environment.
+        streams +=
+            !candidate.command.movesWhole
+            ? []
+            : streams.map(\.inOtherEnvironment).filter {
+                state($0, folds).version > 0
+            }
         outcome.rehearsal = Rehearsal(
             now: now, project: project(of: candidate.command.stream),
             position: Position(shard: shard, sequence: heads[shard]?.sequence ?? 0),

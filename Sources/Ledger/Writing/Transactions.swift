@@ -28,7 +28,7 @@ extension Connection {
         try read(calls) { _, _ in }
     }
 
-    /// Runs `body` and rolls back what it began and did not commit.
+    /// Runs `body`, and rolls back what it left uncommitted.
     fileprivate mutating func settle<Outcome>(
         _ body: (inout Connection) throws(LedgerError) -> Outcome
     ) throws(PostgresError) -> Result<Outcome, LedgerError> {
@@ -49,7 +49,7 @@ extension Connection {
 }
 
 extension Link {
-    /// Runs `body` with a connection; a transaction that it leaves open is rolled back.
+    /// Runs `body` with a connection. Rolls back a transaction that it leaves open.
     mutating func settled<Outcome>(
         _ body: (inout Connection) throws(LedgerError) -> Outcome
     ) throws(LedgerError) -> Outcome {
@@ -60,8 +60,8 @@ extension Link {
 }
 
 extension Pool {
-    /// Runs `body` with a connection from the pool, and once more if the connection turns out to be
-    /// broken; so `body` must be repeatable.
+    /// Runs `body` with a connection from the pool, and again if the connection turns out to be
+    /// broken. `body` must be repeatable.
     func settled<Outcome>(
         _ body: (inout Connection) throws(LedgerError) -> Outcome
     ) throws(LedgerError) -> Outcome {

@@ -2,19 +2,19 @@ internal import CPostgres
 import Glibc
 import Threading
 
-/// The server to use if a URL names several: of those that accept writes, the one that was promoted last. An
-/// old primary that comes back accepts writes, too.
+/// Picks the server if a URL names several: of the servers that accept writes, the one promoted last.
+/// An old primary that comes back accepts writes as well.
 struct Addresses {
-    /// How long the others have to answer once one has said that it accepts writes.
+    /// How long the others have to answer once one server says that it accepts writes.
     private static let grace: Int64 = 300
-    /// The same once one has said that it is a standby, which may be promoted while another server is silent;
-    /// and while nothing is known yet to compare a server with.
+    /// How long they have once a server says that it is a standby, which may be promoted while
+    /// another is silent. Also applies while there is no earlier server to compare with.
     private static let patience: Int64 = 1000
 
     private let settings: ConnectionSettings
     private let hosts: [[(name: String, value: String)]]
 
-    /// `nil` if there is one address, or if the URL itself says which server is wanted.
+    /// `nil` if there is one address, or if the URL says which server it wants.
     init?(_ settings: ConnectionSettings) {
         guard !settings.isAnyServerTaken, let given = Addresses.given(settings),
             given["target_session_attrs"].map({ ["read-write", "primary"].contains($0) }) ?? true
@@ -27,7 +27,7 @@ struct Addresses {
         hosts = (0..<count).map { place in
             lists.compactMap { name, values in
                 if values.isEmpty { return nil }
-                // One port may stand for all hosts.
+                // A single port applies to all hosts.
                 let value =
                     values.count == 1 ? values[0] : place < values.count ? values[place] : ""
                 return (name, String(value))
@@ -36,7 +36,7 @@ struct Addresses {
         self.settings = settings
     }
 
-    /// The URL's parameters; if it names no host, those of the environment and a service file.
+    /// The URL's parameters. If it names no host, those of the environment and a service file.
     private static func given(_ settings: ConnectionSettings) -> [String: String]? {
         guard let options = PQconninfoParse(settings.url, nil) else { return nil }
         let parameters = taken(options)
@@ -47,7 +47,8 @@ struct Addresses {
                 getenv(name) != nil
             }
         if namesHost || !isElsewhere { return parameters }
-        // libpq reads these when it begins to connect, and then reports what it has found.
+        // libpq reads the environment and files when it begins to connect, and then reports what it
+        // found.
         let keywords = CStrings(settings.parameters.map(\.name))
         let values = CStrings(settings.parameters.map(\.value))
         let attempt = PQconnectStartParams(keywords.pointers, values.pointers, 1)
@@ -70,7 +71,7 @@ struct Addresses {
         return parameters
     }
 
-    /// Asks all of them at the same time.
+    /// Asks all addresses at the same time.
     func newestPrimary() throws(PostgresError) -> OpaquePointer {
         let candidates = hosts.map { Candidate(settings, at: $0) }
         var deadline = monotonicMilliseconds() + Int64(settings.connectTimeoutSeconds) * 1000
@@ -108,7 +109,7 @@ struct Addresses {
     }
 }
 
-/// One address, to be asked whether its server accepts writes, and how often it was promoted.
+/// One address. It is asked whether its server accepts writes and how often it was promoted.
 private final class Candidate {
     private enum Stage {
         case connecting(PostgresPollingStatusType)
@@ -116,8 +117,8 @@ private final class Candidate {
         case answered(timeline: Int64?)
         case failed(String)
     }
-    /// A server's timeline counts its promotions. A standby has none to report, and if the login may not ask
-    /// for it, all servers are equal.
+    /// A server's timeline counts its promotions. A standby reports none. If the login may not read
+    /// it, all servers are equal.
     private static let question = """
         select pg_is_in_recovery();
         select case when pg_is_in_recovery() then null else
@@ -160,7 +161,7 @@ private final class Candidate {
         if case .answered(let timeline?) = stage { timeline } else { 0 }
     }
 
-    /// Its result, for people.
+    /// Its result, as text for people.
     var account: String {
         switch stage {
         case .connecting, .asking: "\(name) does not answer"
@@ -194,7 +195,7 @@ private final class Candidate {
         }
     }
 
-    /// Processes the available results: whether it is a standby, then its timeline.
+    /// Processes results as they arrive: whether it is a standby, then its timeline.
     private func hear() {
         while PQisBusy(pointer) == 0 {
             guard let result = PQgetResult(pointer) else {
@@ -218,7 +219,7 @@ private final class Candidate {
             String(cString: PQerrorMessage(pointer)).split(separator: "\n").joined(separator: " "))
     }
 
-    /// The connection, which the caller has to close.
+    /// Hands over the connection. The caller has to close it.
     func take() -> OpaquePointer? {
         defer { pointer = nil }
         return pointer

@@ -1,8 +1,8 @@
 internal import CPostgres
 
 extension ConnectionSettings {
-    /// Whether waiting may help a session that could not be made: no server answers yet, or the answering
-    /// ones would accept the login but no writes. A wrong login does not correct itself.
+    /// Whether waiting may help after a failed connection: no server answers yet, or the servers
+    /// would accept the login but no writes. A wrong login does not fix itself.
     package var mayBeReachedLater: Bool {
         if PQping(url) != PQPING_OK { return true }
         var anywhere = self

@@ -26,7 +26,8 @@ struct ControlAPI: Sendable {
         switch (call.method, call.parts.dropFirst().joined(separator: "/")) {
         case ("POST", "steps"):
             let step: Step = try readStrictly(call.body)
-            return try store.perform(step).json
+            return step.seller == .google
+                ? try store.performInPlay(step).json : try store.perform(step).json
         case ("POST", "advance"): return try advance(readStrictly(call.body))
         case ("POST", "lives"): return try run(Scenario(call.body), jumps: call.one("jump") != "no")
         case ("PUT", "trouble"):
@@ -90,6 +91,10 @@ struct ControlAPI: Sendable {
             guard world.customers.contains(customer) else {
                 throw .refused("\(customer) never installed the app; see: deed-practice buy")
             }
+            let tokens = world.playTokens(of: customer)
+            guard world.isInstalled(by: customer) else {
+                return ["customer": .string(customer), "google": .array(tokens)]
+            }
             let sales = world.sales(of: customer)
             let outcome = Outcome(customer: customer, transaction: sales.last?.id)
             var object =
@@ -106,6 +111,7 @@ struct ControlAPI: Sendable {
             }
             let signed = current.map { JSON.string(store.authority.sign(world.payload(of: $0))) }
             object.append("signed_transactions", .array(signed))
+            if !tokens.isEmpty { object.append("google", .array(tokens)) }
             return .object(object)
         }
     }
@@ -132,18 +138,22 @@ extension PracticeWorld {
             ]
         }
         object.append("notifications", .array(lines))
+        let told = play.messages.filter { customer == nil || $0.customer == customer }.suffix(20)
+        if !told.isEmpty { object.append("messages", .array(told.map(\.json))) }
         return .object(object)
     }
 
     private func members(of customer: String) -> JSON {
         let standings = standings(of: customer).map { standing -> JSON in
-            [
+            let members: JSON = [
                 "purchase": .string(standing.original), "product": .string(standing.product),
                 "active": .bool(standing.isActive), "state": .string(standing.word),
                 "until": .optional(standing.until?.text),
                 "renews": standing.renews.map(JSON.bool) ?? .null,
                 "commitment": .optional(standing.commitment),
             ]
+            return members.with("store", standing.store == .google ? "google" : nil)
+                .with("quantity", standing.quantity.map { .integer($0) })
         }
         let transactions = sales(of: customer).map { sale -> JSON in
             [

@@ -63,21 +63,29 @@ struct Call: Sendable {
     let parts: [String]
     let query: [String: [String]]
     let authorization: String?
+    /// The address that was asked, as `Host` names it.
+    let host: String
     let body: [UInt8]
 
     init(_ request: borrowing Request) {
         method = request.method
         // A plus means a blank only in a query.
         parts = request.path.split(separator: "/").map { $0.removingPercentEncoding ?? String($0) }
-        var query: [String: [String]] = [:]
-        for pair in (request.query ?? "").split(separator: "&") {
-            let sides = pair.split(separator: "=", maxSplits: 1).map(String.init)
-            query[decoded(sides.first ?? ""), default: []].append(
-                decoded(sides.count > 1 ? sides[1] : ""))
-        }
-        self.query = query
+        query = Call.form(request.query ?? "")
+        host = ((try? request.header("Host")) ?? nil) ?? ""
         authorization = (try? request.header("Authorization")) ?? nil
         body = request.body
+    }
+
+    /// The members of a query, or of a form.
+    static func form(_ text: String) -> [String: [String]] {
+        var form: [String: [String]] = [:]
+        for pair in text.split(separator: "&") {
+            let sides = pair.split(separator: "=", maxSplits: 1).map(String.init)
+            form[decoded(sides.first ?? ""), default: []].append(
+                decoded(sides.count > 1 ? sides[1] : ""))
+        }
+        return form
     }
 
     func json() throws(APIError) -> JSON {

@@ -9,6 +9,9 @@ extension PracticeWorld {
     /// of lives, then postings.
     private var nextItem: (at: Instant, item: Item)? {
         var found = nextRenewal.map { (at: $0.at, item: Item.subscription($0.original)) }
+        if let due = nextPlayDue, found.map({ due.at < $0.at }) ?? true {
+            found = (due.at, .purchaseToken(due.token))
+        }
         if let plan = plans.first, found.map({ plan.at < $0.at }) ?? true {
             found = (plan.at, .plan)
         }
@@ -29,10 +32,13 @@ extension PracticeWorld {
 
     mutating func renewWhatIsDue() {
         while let due = nextRenewal, due.at <= now { renewOrEnd(due.original) }
+        while let due = nextPlayDue, due.at <= now { actInPlay(due.token) }
     }
 
     private enum Item {
         case subscription(String)
+        /// In Google Play.
+        case purchaseToken(String)
         case plan
         case posting(Int)
     }
@@ -65,6 +71,9 @@ extension PracticeWorld {
                 Outcome(
                     customer: subscription?.customer, transaction: subscription?.latest,
                     note: subscription.map { "\($0.product) is \($0.phase.rawValue)" }))
+        case .purchaseToken(let token):
+            actInPlay(token)
+            return .changed(playOutcome(of: token))
         case .plan:
             let plan = plans.removeFirst()
             var changed = self
@@ -223,6 +232,9 @@ extension PracticeWorld {
         /// When access ends if nothing else happens; `nil` if it never ends or a catalog decides.
         package let until: Instant?
         package let word: String
+        package var store = Store.apple
+        /// How many pieces were bought and not refunded, if the store counts them.
+        package var quantity: Int64?
     }
 
     package func standings(of customer: String) -> [Standing] {
@@ -243,7 +255,7 @@ extension PracticeWorld {
                 commitment: nil, until: nil,
                 word: isRevoked ? "revoked" : sale.kind == .consumable ? "sold" : "active")
         }
-        return renewing + others
+        return renewing + others + playStandings(of: customer)
     }
 
     /// A change of product that was charged early takes effect when the period before it ends.

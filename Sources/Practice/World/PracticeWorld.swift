@@ -29,6 +29,8 @@ package struct PracticeWorld: Codable, Sendable {
     var massExtensions: [MassExtension] = []
     /// What back ends reported about the consumption of transactions whose refund was requested.
     package internal(set) var consumption: [String: String] = [:]
+    /// What was sold in Google Play.
+    package internal(set) var play = PlayBooks()
     var lastChange = Instant.distantPast
     var seed: UInt64
     var named: UInt64 = 0
@@ -122,8 +124,11 @@ extension PracticeWorld {
     }
 
     package var customers: [String] {
-        installs.keys.sorted()
+        playCustomers.union(installs.keys).sorted()
     }
+
+    /// Whether the customer has the app from the App Store.
+    func isInstalled(by customer: String) -> Bool { installs[customer] != nil }
 
     /// The customer's first installation of the app; a purchase installs it.
     mutating func install(_ customer: String, version: String? = nil) {

@@ -38,6 +38,8 @@ package struct Shop: Hashable, Sendable, Codable {
 
     package var app: App
     package var products: [Article]
+    /// What it sells in Google Play; `nil` if it sells there nothing.
+    package var google: PlayShop?
 
     package init(app: App, products: [Article]) {
         self.app = app
@@ -140,6 +142,7 @@ extension Shop {
                 throw .invalid("\(article.id) is listed twice; remove one")
             }
         }
+        if let mistake = google?.mistake { throw .invalid(mistake) }
     }
 
     /// What a new store sells.
@@ -177,7 +180,7 @@ extension Shop {
         let other = renewing("pro.month.plus", 2, "P1M", 9990)
         var map = Article(id: "level2", kind: .nonConsumable, price: 2990)
         map.familyShareable = true
-        return Shop(
+        var shop = Shop(
             app: App(
                 bundleID: "com.example.game", appleID: 1_234_567_890, version: "2.1",
                 sharedSecret: "practice-shared-secret", notificationURL: nil, retries: .production),
@@ -186,6 +189,8 @@ extension Shop {
                 Article(id: "coins.100", kind: .consumable, price: 990), map,
                 Article(id: "season", kind: .nonRenewing, price: 5990),
             ])
+        shop.google = .example
+        return shop
     }()
 }
 

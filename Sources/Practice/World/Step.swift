@@ -26,11 +26,28 @@ package struct Step: Codable, Hashable, Sendable {
         case finish
         case rescindConsent = "rescind_consent"
         case testNotification = "test_notification"
+        case pause
+        case hold
+        case recover
+        case topUp = "top_up"
+        case addOn = "add_on"
+        case postpone = "defer"
+        case resubscribe
 
-        /// The members that apply to it, besides the customer.
-        package var takes: [String] { keys.map(\.rawValue) }
+        /// The members that apply to it in one of the stores, besides the customer.
+        package var takes: [String] {
+            ["store"] + ((keys ?? []) + (playKeys ?? [])).map(\.rawValue)
+        }
 
-        fileprivate var keys: [CodingKeys] {
+        /// The store that is meant when none is named.
+        package var usualStore: Seller { keys == nil ? .google : .apple }
+
+        fileprivate func keys(in store: Seller) -> [CodingKeys]? {
+            store == .apple ? keys : playKeys
+        }
+
+        /// `nil` for a step that the App Store does not know.
+        private var keys: [CodingKeys]? {
             switch self {
             case .install: [.version]
             case .buy: [.product, .quantity, .offer, .token, .version, .ask]
@@ -47,11 +64,46 @@ package struct Step: Codable, Hashable, Sendable {
             case .failBilling, .fixBilling, .approve, .decline, .rescindConsent,
                 .testNotification:
                 []
+            case .pause, .hold, .recover, .topUp, .addOn, .postpone, .resubscribe: nil
+            }
+        }
+
+        /// `nil` for a step that Google Play does not know.
+        private var playKeys: [CodingKeys]? {
+            switch self {
+            case .buy: [.product, .quantity, .offer, .token, .pending]
+            case .change: [.product, .offer, .transaction, .when, .pending]
+            case .topUp: [.product, .transaction, .pending]
+            case .addOn: [.product, .pending]
+            case .resubscribe: [.product, .transaction, .token, .inStore]
+            case .cancel, .resume, .hold, .recover, .consent, .finish: [.product, .transaction]
+            case .pause, .postpone: [.product, .transaction, .days]
+            case .refund: [.product, .transaction, .quantity, .keepAccess]
+            case .approve, .decline: [.transaction]
+            case .raisePrice: [.product, .price, .needsConsent]
+            case .failBilling, .fixBilling: []
+            case .install, .reverse, .requestRefund, .declineRefund, .extend, .share, .unshare,
+                .withdraw, .setToken, .rescindConsent, .testNotification:
+                nil
             }
         }
 
         /// Whether it is about the shop, not about one customer.
         package var isForAll: Bool { [.raisePrice, .withdraw, .testNotification].contains(self) }
+    }
+
+    /// Who sells.
+    package enum Seller: String, Codable, Hashable, Sendable {
+        case apple
+        case google
+
+        var title: String { self == .apple ? "the App Store" : "Google Play" }
+    }
+
+    /// When a change of subscription begins.
+    package enum Start: String, Codable, Hashable, Sendable {
+        case now
+        case deferred
     }
 
     /// Why a customer requests a refund, in the store's words to the back end.
@@ -64,6 +116,7 @@ package struct Step: Codable, Hashable, Sendable {
     }
 
     package var `do`: Act
+    package var store: Seller?
     /// The customer concerned; a life's steps leave it out.
     package var customer: String?
     package var product: String?
@@ -73,7 +126,8 @@ package struct Step: Codable, Hashable, Sendable {
     package var token: String?
     /// The version of the app that was first installed.
     package var version: String?
-    /// The transaction concerned; without it, the newest one of the product, or of all.
+    /// The transaction concerned, or Google's purchase token; without it, the newest one of the
+    /// product, or of all.
     package var transaction: String?
     /// The share of the price that is refunded, in percent; without it, everything.
     package var percent: Double?
@@ -92,10 +146,19 @@ package struct Step: Codable, Hashable, Sendable {
     package var reason: Reason?
     /// Whether a higher price needs the customer's consent.
     package var needsConsent: Bool?
+    /// Whether the first payment stays open.
+    package var pending: Bool?
+    package var when: Start?
+    /// Whether a refund takes nothing away.
+    package var keepAccess: Bool?
+    /// Whether the customer buys in the store's own screens instead of the app.
+    package var inStore: Bool?
 
     enum CodingKeys: String, CodingKey {
-        case `do`, customer, product, quantity, offer, token, version, transaction, percent
-        case prorated, days, with, ask, price, reason
+        case `do`, store, customer, product, quantity, offer, token, version, transaction, percent
+        case prorated, days, with, ask, price, reason, pending, when
+        case keepAccess = "keep_access"
+        case inStore = "in_store"
         case forApp = "for_app"
         case needsConsent = "needs_consent"
     }
@@ -113,11 +176,15 @@ package struct Step: Codable, Hashable, Sendable {
         return step
     }
 
+    var seller: Seller { store ?? self.do.usualStore }
+
     /// The mistake in it, regardless of past sales, if any.
     var mistake: String? {
         let name = self.do.rawValue
-        if let member = given.first(where: { !self.do.keys.contains($0) }) {
+        guard let keys = self.do.keys(in: seller) else { return "\(seller.title) has no \(name)" }
+        if let member = given.first(where: { !keys.contains($0) }) {
             return "\(name) takes no \(member.rawValue)"
+                + (seller == .google ? " in Google Play" : "")
         }
         if let token, AccountToken(token) == nil {
             return
@@ -142,6 +209,8 @@ package struct Step: Codable, Hashable, Sendable {
             (.prorated, prorated != nil), (.forApp, forApp != nil), (.days, days != nil),
             (.with, with != nil), (.ask, ask != nil), (.price, price != nil),
             (.reason, reason != nil), (.needsConsent, needsConsent != nil),
+            (.pending, pending != nil), (.when, when != nil), (.keepAccess, keepAccess != nil),
+            (.inStore, inStore != nil),
         ]
         return all.filter(\.1).map(\.0)
     }

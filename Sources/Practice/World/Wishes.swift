@@ -21,6 +21,7 @@ extension PracticeWorld {
         if let mistake = step.mistake { throw .invalid(mistake) }
         tick()
         defer { lastChange = now }
+        if step.seller == .google { return try performInPlay(step) }
         if step.do.isForAll { return try performForAll(step) }
         guard let customer = step.customer, !customer.isEmpty else {
             throw .invalid("\(step.do.rawValue) needs a customer")

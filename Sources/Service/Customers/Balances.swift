@@ -7,7 +7,7 @@ package struct RecordedMovement: Hashable, Sendable {
     package let balance: Int64
 }
 
-/// Some movements of one balance, oldest first.
+/// Movements of one balance, oldest first.
 package struct MovementsAnswer: Hashable, Sendable {
     package let stream: Stream
     package let currency: CurrencyID
@@ -21,7 +21,7 @@ package struct CustomerBalances: Sendable {
     let ledger: any EventLog
     let secrets: Secrets
 
-    /// A request to take an amount from a balance, which must cover it.
+    /// A request to take an amount from a balance. The balance must cover it.
     package func spending(
         _ wish: SpendBalance, of stream: Stream, by sender: Sender, allowingUnknown: Bool = false
     ) -> Wish<RecordedMovement> {
@@ -35,7 +35,8 @@ package struct CustomerBalances: Sendable {
                 try state.decide(wish)
             }
         ).then { [ledger] result in
-            // A tester in the sandbox who omits the environment finds nothing in production.
+            // A tester may have omitted the environment. The refusal then hints at a balance in the
+            // sandbox.
             guard stream.environment == .production, case .failure(.refused(let refusal)) = result,
                 case .insufficientBalance(let currency, let has, let needs, _) = refusal, has <= 0
             else { return .answered(result) }
@@ -50,8 +51,8 @@ package struct CustomerBalances: Sendable {
         }
     }
 
-    /// A request to change a balance: an admin adds or takes an amount, or a back end adds what was
-    /// earned.
+    /// A request to change a balance: an admin adds or takes an amount, or a back end adds what a
+    /// customer earned.
     package func adjusting(
         _ wish: AdjustBalance, of stream: Stream, by sender: Sender, isEarned: Bool = false,
         allowingUnknown: Bool = false
@@ -96,62 +97,102 @@ package struct CustomerBalances: Sendable {
                         recorded: recorded, movement: movement,
                         balance: state.balances[movement.currency])))
         }
-        // A repetition: the balance after the first call is further back in the log.
+        // For a repetition, the balance after the first call is further back in the log.
         return .look { () throws(CommandError) in
-            let found = try obtain(
-                movements(
-                    of: movement.currency, in: stream, after: recorded.version - 1, limit: 1))
-            guard let twin = found.movements.first, twin.recorded.version == recorded.version
+            let history = try obtain(
+                history(
+                    of: movement.currency, in: stream, after: recorded.version - 1, count: 1))
+            guard let twin = history.movements.first, twin.recorded.version == recorded.version
             else { throw .fault(.broken("a movement of a balance is not where it was recorded")) }
             return .answered(.success(twin))
         }
     }
 
-    /// Up to `limit` movements of a balance after a version of the stream.
+    /// Up to `limit` movements of a balance after this version of the stream.
     package func movements(
         of currency: CurrencyID, in stream: Stream, after version: Int64, limit: Int
     ) throws(Fault) -> MovementsAnswer {
-        var history = BalanceHistory(currency: currency)
-        var place: Int64 = 0
-        while true {
-            let page = try ledger.events(
-                of: stream, after: place, limit: BalanceHistory.pageLimit)
-            guard let last = page.last else { break }
-            for entry in page { history.apply(entry.recorded, after: version) }
-            if history.movements.count > limit { break }
-            place = last.recorded.version
-        }
+        let history = try history(of: currency, in: stream, after: version, count: limit + 1)
         let movements = Array(history.movements.prefix(limit))
         return MovementsAnswer(
             stream: stream, currency: currency, movements: movements,
             next: history.movements.count > limit ? movements.last?.recorded.version : nil)
     }
-}
 
-/// A balance, calculated from the first event of its stream on.
-private struct BalanceHistory {
-    static let pageLimit = 1000
-
-    let currency: CurrencyID
-    private(set) var movements: [RecordedMovement] = []
-    private var state = CustomerState()
-
-    init(currency: CurrencyID) {
-        self.currency = currency
+    /// The history of a balance up to `count` movements after this version of the stream, or to its end.
+    private func history(
+        of currency: CurrencyID, in stream: Stream, after version: Int64, count: Int
+    ) throws(Fault) -> BalanceHistory {
+        var history = BalanceHistory(
+            currency: currency, balance: try balance(of: currency, in: stream, at: version))
+        var place = version
+        while history.movements.count < count {
+            // The first movement is often the first event.
+            let limit = place == version ? count : pageLimit
+            let page = try ledger.events(of: stream, after: place, limit: min(limit, pageLimit))
+            guard let last = page.last else { break }
+            for entry in page { history.apply(entry.recorded) }
+            place = last.recorded.version
+        }
+        return history
     }
 
-    /// Applies the next event, and keeps its movement if it comes after that version.
-    mutating func apply(_ recorded: RecordedEvent, after version: Int64) {
-        guard let movement = recorded.event.movement else {
-            // Erasing a customer empties every balance.
-            if case .customerErased = recorded.event { state.apply(recorded.event) }
-            return
+    /// A balance at a version of its stream: from the balance now, or from the stream's beginning if that is nearer.
+    private func balance(
+        of currency: CurrencyID, in stream: Stream, at version: Int64
+    ) throws(Fault) -> Int128 {
+        if version == 0 { return 0 }
+        let now = try ledger.customer(of: stream).customer
+        if version >= now.version { return now.balances.total(of: currency) }
+        if now.version - version < version,
+            let moved = try moved(currency, in: stream, after: version, through: now.version)
+        {
+            return now.balances.total(of: currency) - moved
         }
-        guard movement.currency == currency else { return }
-        state.apply(recorded.event)
-        if recorded.version <= version { return }
-        movements.append(
+        return try moved(currency, in: stream, after: 0, through: version) ?? 0
+    }
+
+    /// What the events after a version added to a balance. An erasure empties the balance, so with one among these events
+    /// there is no such amount (`nil`), unless they start at the stream's beginning.
+    private func moved(
+        _ currency: CurrencyID, in stream: Stream, after version: Int64, through end: Int64
+    ) throws(Fault) -> Int128? {
+        var history = BalanceHistory(currency: currency, balance: 0)
+        var place = version
+        while place < end {
+            let limit = min(Int64(pageLimit), end - place)
+            let page = try ledger.events(of: stream, after: place, limit: Int(limit))
+            guard let last = page.last else { break }
+            for entry in page { history.apply(entry.recorded) }
+            if history.isEmptied && version > 0 { return nil }
+            place = last.recorded.version
+        }
+        return history.balance
+    }
+
+    private var pageLimit: Int { 1000 }
+}
+
+/// A balance and what moves it, event by event.
+private struct BalanceHistory {
+    let currency: CurrencyID
+    private(set) var balance: Int128
+    private(set) var movements: [RecordedMovement] = []
+    /// Whether an erasure emptied it.
+    private(set) var isEmptied = false
+
+    init(currency: CurrencyID, balance: Int128) {
+        self.currency = currency
+        self.balance = balance
+    }
+
+    mutating func apply(_ recorded: RecordedEvent) {
+        if recorded.event.isErasure { (balance, isEmptied) = (0, true) }
+        let movements = recorded.event.movements
+        guard let movement = movements.first(where: { $0.currency == currency }) else { return }
+        balance += Int128(movement.amount)
+        self.movements.append(
             RecordedMovement(
-                recorded: recorded, movement: movement, balance: state.balances[currency]))
+                recorded: recorded, movement: movement, balance: Int64(clamping: balance)))
     }
 }

@@ -1,26 +1,26 @@
 package import Core
 
-/// A purchase that support blocked, or whose block it took back.
+/// A purchase that support blocked or unblocked.
 package struct BlockAnswer: Hashable, Sendable {
     package let stream: Stream
-    /// What was said last.
+    /// The latest block or unblock.
     package let change: BlockChanged
     package let isBlocked: Bool
     package let position: Position
 }
 
-/// How support lets purchases give nothing, whatever the store says.
+/// Lets support block purchases, which then give nothing, whatever the store says.
 package struct Blocks: Sendable {
     let secrets: Secrets
 
-    /// The wish that the purchase gives nothing from now on. A repetition gets the same answer.
+    /// A request to block a purchase. A repetition gets the same answer.
     package func blocking(
         _ purchase: PurchaseID, of stream: Stream, reason: AdminReason, by sender: Sender
     ) -> Wish<BlockAnswer> {
         changing(purchase, isToHold: true, "block", of: stream, reason, by: sender)
     }
 
-    /// The wish that the store decides again what the purchase gives. A repetition gets the same answer.
+    /// A request to unblock a purchase: the store decides again. A repetition gets the same answer.
     package func unblocking(
         _ purchase: PurchaseID, of stream: Stream, reason: AdminReason, by sender: Sender
     ) -> Wish<BlockAnswer> {
@@ -39,23 +39,28 @@ package struct Blocks: Sendable {
             state, catalog, now throws(Refusal) in
             try state.decide(wish, by: catalog, now: now)
         }
-        return Wish(command) { outcome throws(CommandError) in
-            let recorded = outcome.events.first
-            switch recorded?.event {
-            case .purchaseBlocked(let change), .purchaseUnblocked(let change):
-                return BlockAnswer(
-                    stream: stream, change: change, isBlocked: wish.isToHold,
-                    position: recorded?.position ?? outcome.position)
-            default:
-                guard let last = outcome.state.customer?.purchase(wish.purchase)?.blocks.last
-                else { throw .fault(.broken("a block left nothing")) }
-                let change = BlockChanged(
-                    purchase: wish.purchase, at: last.until ?? last.since, reason: last.reason,
-                    ticket: last.ticket)
-                return BlockAnswer(
-                    stream: stream, change: change, isBlocked: wish.isToHold,
-                    position: outcome.position)
-            }
+        return Wish(command, telling: \.blockChange) { recorded in
+            BlockAnswer(
+                stream: stream, change: recorded.told, isBlocked: wish.isToHold,
+                position: recorded.position)
+        } otherwise: { outcome throws(CommandError) in
+            guard let last = outcome.state.customer?.purchase(wish.purchase)?.blocks.last
+            else { throw .fault(.broken("a block left nothing")) }
+            let change = BlockChanged(
+                purchase: wish.purchase, at: last.until ?? last.since, reason: last.reason,
+                ticket: last.ticket)
+            return BlockAnswer(
+                stream: stream, change: change, isBlocked: wish.isToHold,
+                position: outcome.position)
+        }
+    }
+}
+
+extension Event {
+    fileprivate var blockChange: BlockChanged? {
+        switch self {
+        case .purchaseBlocked(let change), .purchaseUnblocked(let change): change
+        default: nil
         }
     }
 }

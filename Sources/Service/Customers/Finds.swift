@@ -1,13 +1,13 @@
 package import Core
 
-/// What was found by some words.
+/// The result of a search.
 package struct FindAnswer: Sendable {
     package let words: FindWords
-    /// Those whose whole name it is come first.
+    /// Exact matches come first.
     package let matches: [FoundMatch]
-    /// Whether there are more than those.
+    /// Whether there are more matches.
     package let hasMore: Bool
-    /// What each app's store said; `nil` where none was asked.
+    /// What each app's store said; `nil` if none was asked.
     package var told: [StoreTold]?
 
     init(_ words: FindWords, _ matches: [FoundMatch], hasMore: Bool, told: [StoreTold]? = nil) {
@@ -17,7 +17,7 @@ package struct FindAnswer: Sendable {
         self.told = told
     }
 
-    /// The same behind what the store knows by those words.
+    /// This answer after the matches from stores.
     func behind(_ others: [FoundMatch], told: [StoreTold], limit: Int) -> FindAnswer {
         let all = others + matches
         return FindAnswer(
@@ -28,7 +28,7 @@ package struct FindAnswer: Sendable {
 /// A name that leads to a customer, or to a purchase that no customer claimed.
 package struct FoundMatch: Sendable {
     package let lead: FoundLead
-    /// `nil` if the name alone was looked for, or the customer's events cannot be read.
+    /// `nil` if only the name was needed, or if the customer's events cannot be read.
     fileprivate let state: CustomerState?
 
     /// `nil` if no customer claimed it.
@@ -41,12 +41,12 @@ package struct FoundMatch: Sendable {
     }
 }
 
-/// How a purchase stands: who holds it, what it is, and what it gives.
+/// Who holds a purchase, what it is, and what it gives.
 package struct PurchaseStanding: Hashable, Sendable {
     /// `nil` if no customer claimed it.
     package let holder: CustomerID?
     package let product: ProductID
-    /// That of the subscription; `bought` or `revoked` for anything else.
+    /// A subscription's state; `bought` or `revoked` for other purchases.
     package let state: String
 
     fileprivate init?(_ match: FoundMatch, at now: Instant, _ catalog: Catalog) {
@@ -77,7 +77,7 @@ package struct Finds: Sendable {
         now = ports.now
     }
 
-    /// What the words lead to in one environment, or in both.
+    /// Matches in one environment, or in both.
     package func find(
         _ words: FindWords, of project: ProjectID, in environment: Environment?, limit: Int
     ) throws(CommandError) -> FindAnswer {
@@ -89,7 +89,8 @@ package struct Finds: Sendable {
             hasMore: found.isCutOff || found.matches.count > limit)
     }
 
-    /// How a purchase stands now: once for each holder, of whom there are several only where apps share its id.
+    /// The purchase's current standing for each holder. There are several only if apps share its
+    /// id.
     package func standings(
         of purchase: PurchaseID, in project: ProjectID, _ environment: Environment
     ) throws(CommandError) -> [PurchaseStanding] {
@@ -125,8 +126,8 @@ package struct Finds: Sendable {
         return found.matches.filter { $0.lead.purchase == purchase && $0.lead.kind == .purchase }
     }
 
-    /// Up to one more than `limit`. Rows lead to customers, and their events decide: what moved between the two
-    /// looks is looked for again.
+    /// Up to one more than `limit`. Rows lead to customers, and their events decide. If something
+    /// moved between the two looks, it looks again.
     private func look(
         for words: FindWords, _ project: ProjectID, _ environment: Environment?, limit: Int
     ) throws(CommandError) -> (matches: [FoundMatch], isCutOff: Bool) {
@@ -156,7 +157,7 @@ package struct Finds: Sendable {
 
     private static let attempts = 3
 
-    /// The states of the customers whose things are found; a customer's own id needs none.
+    /// The states of customers whose things were found. A customer's own id needs no state.
     private func states(
         behind leads: [FoundLead], in project: ProjectID
     ) throws(CommandError) -> [Stream: CustomerState] {

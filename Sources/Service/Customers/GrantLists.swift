@@ -1,6 +1,6 @@
 package import Core
 
-/// A grant of some customer, as the customer's events have it.
+/// A customer's grant, according to the customer's events.
 package struct ListedGrant: Sendable {
     package let customer: CustomerID
     package let grant: Grant
@@ -8,32 +8,36 @@ package struct ListedGrant: Sendable {
     package let isActive: Bool
 }
 
-/// Some grants of a project, the newest first.
+/// Some of a project's grants, newest first.
 package struct GrantListAnswer: Sendable {
     package let project: ProjectID
     package let environment: Environment
-    /// When they are said to be active or not.
+    /// The instant for which grants count as active or not.
     package let at: Instant
     package let grants: [ListedGrant]
-    /// How many customers have grants that fit and events that cannot be read.
+    /// How many customers with matching grants have unreadable events.
     package let unread: Int
     /// Where the next page begins; `nil` at the end.
     package let next: GrantPlace?
+    /// The names of the keys that made the grants.
+    package let actorNames: [Actor: String]
 }
 
-/// What support gave to whom.
+/// Lists what support granted, and to whom.
 package struct GrantLists: Sendable {
     let ledger: any EventLog
     let listing: any GrantListing
     let reading: any CustomerReading
     let now: @Sendable () -> Instant
 
-    /// Up to `limit` grants that fit. Rows lead to them, and the customers' events tell what they are.
+    /// Up to `limit` matching grants. Rows lead to them, and the customers' events say what they
+    /// are.
     package func list(
         of project: ProjectID, in environment: Environment, _ filter: GrantFilter,
         after last: GrantPlace?, limit: Int
     ) throws(CommandError) -> GrantListAnswer {
-        let catalog = try ledger.existing(project).catalog
+        let owner = try ledger.existing(project)
+        let catalog = owner.catalog
         let found = try obtain(
             listing.grants(of: project, environment, filter, after: last, limit: limit + 1))
         let leads = found.leads.prefix(limit)
@@ -59,6 +63,7 @@ package struct GrantLists: Sendable {
             project: project, environment: environment, at: at,
             grants: filter.activeAt == nil ? grants : grants.filter(\.isActive),
             unread: customers.count - states.count,
-            next: found.leads.count > limit ? leads.last?.place : found.lookedUntil)
+            next: found.leads.count > limit ? leads.last?.place : found.lookedUntil,
+            actorNames: owner.names(of: grants.compactMap(\.grant.givenBy)))
     }
 }

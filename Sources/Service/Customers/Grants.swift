@@ -1,23 +1,23 @@
 package import Core
 
-/// What came of giving, changing or revoking a grant.
+/// The result of giving, changing or revoking a grant.
 package struct GrantAnswer: Hashable, Sendable {
     package let grant: Grant
     package let bounds: GrantBounds
     package let position: Position
-    /// Whether it was given by this call, which tells what it changed.
+    /// Whether this call made the grant, so that it says what changed.
     package let isNew: Bool
 
-    /// What gave the entitlement anyway, where the grant changed no answer.
+    /// What gives the entitlement anyway, if the grant changed no answer.
     package var givenAnyway: Entitlement.Source? { grant.given.outlook.givenAnyway }
 }
 
-/// What admins give customers and revoke.
+/// Lets admins give, change and revoke grants.
 package struct Grants: Sendable {
     let secrets: Secrets
 
-    /// The wish to give a customer an entitlement that the catalog knows, or any one. In a rehearsal the grant has
-    /// a name of its own: its id is not known before.
+    /// A request to give a customer an entitlement from the catalog, or any. A rehearsal
+    /// shows another id than the grant will get.
     package func giving(
         _ entitlement: EntitlementID, for time: GiveGrant.Time, reason: AdminReason,
         to stream: Stream, by sender: Sender, allowingUnknown: Bool = false,
@@ -36,17 +36,19 @@ package struct Grants: Sendable {
             try catalog.requireProperForm(of: entitlement)
             return try state.decide(wish, by: catalog, now: now)
         }
-        return Wish(command) { outcome throws(CommandError) in
-            guard let recorded = outcome.events.first, case .grantGiven(let given) = recorded.event
-            else { throw .fault(.broken("giving a grant recorded no grant")) }
-            let grant = Grant(given)
+        return Wish(
+            command, telling: { if case .grantGiven(let given) = $0 { given } else { nil } },
+            missing: "giving a grant recorded no grant"
+        ) { recorded in
+            let grant = Grant(recorded.told)
             return GrantAnswer(
                 grant: grant, bounds: grant.expectedBounds, position: recorded.position,
                 isNew: true)
         }
     }
 
-    /// The wish to give a grant another end, which lies ahead; the same answer where it has that end.
+    /// A request to move a grant's end, which must be in the future. If it already has that end,
+    /// the answer is the same.
     package func changing(
         _ grant: GrantID, until end: GiveGrant.End, reason: AdminReason, of stream: Stream,
         by sender: Sender
@@ -63,7 +65,7 @@ package struct Grants: Sendable {
         return answer(to: command, about: grant)
     }
 
-    /// The wish to take a grant back from now on; the same answer when that was done before.
+    /// A request to revoke a grant immediately. A repetition gets the same answer.
     package func revoking(
         _ grant: GrantID, reason: AdminReason, of stream: Stream, by sender: Sender
     ) -> Wish<GrantAnswer> {
@@ -78,24 +80,31 @@ package struct Grants: Sendable {
     }
 
     private func answer(to command: Command, about id: GrantID) -> Wish<GrantAnswer> {
-        Wish(command) { outcome throws(CommandError) in
-            guard case .customer(let customer) = outcome.state,
-                let (grant, bounds) = customer.boundedGrant(id, by: outcome.project.catalog)
-            else { throw .fault(.broken("a command about a grant left no grant")) }
-            guard let recorded = outcome.events.first else {
-                return GrantAnswer(
-                    grant: grant, bounds: bounds, position: outcome.position, isNew: false)
-            }
-            if case .grantChanged(let changed) = recorded.event {
-                // What was answered first is answered again, whatever became of the grant since.
-                let then = Grant(grant.given, changed: changed)
-                return GrantAnswer(
-                    grant: then, bounds: then.expectedBounds, position: recorded.position,
-                    isNew: false)
-            }
+        Wish(
+            command, telling: { if case .grantChanged(let changed) = $0 { changed } else { nil } }
+        ) { recorded throws(CommandError) in
+            let (grant, _) = try recorded.outcome.grant(id)
+            let then = Grant(grant.given, changed: recorded.told)
             return GrantAnswer(
-                grant: grant, bounds: bounds, position: recorded.position, isNew: false)
+                grant: then, bounds: then.expectedBounds, position: recorded.position,
+                isNew: false)
+        } otherwise: { outcome throws(CommandError) in
+            let (grant, bounds) = try outcome.grant(id)
+            return GrantAnswer(
+                grant: grant, bounds: bounds,
+                position: outcome.events.first?.position ?? outcome.position, isNew: false)
         }
+    }
+}
+
+extension Outcome {
+    fileprivate func grant(
+        _ id: GrantID
+    ) throws(CommandError) -> (grant: Grant, bounds: GrantBounds) {
+        guard let found = state.customer?.boundedGrant(id, by: project.catalog) else {
+            throw .fault(.broken("a command about a grant left no grant"))
+        }
+        return found
     }
 }
 
@@ -111,7 +120,7 @@ package struct AdminReason: Hashable, Sendable {
 }
 
 extension GiveGrant.Time {
-    /// Start and end as the sender wrote them, so that a repetition of `P30D` is the same wish later too.
+    /// Start and end as the sender wrote them: a repeated `P30D` must stay the same request later.
     fileprivate var texts: [String?] {
         switch self {
         case .from(let start, let end): [start?.text, end.text]

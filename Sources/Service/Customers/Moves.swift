@@ -28,13 +28,16 @@ package struct Moves: Sendable {
         }
     }
 
-    /// A request to move a purchase back to its previous holder.
+    /// A request to move a purchase back to its previous holder, or to the customer whom that one
+    /// was merged into.
     package func undoing(
         _ purchase: PurchaseID, of stream: Stream, reason: AdminReason, by sender: Sender
     ) -> Wish<MoveAnswer> {
         let cause = secrets.cause(
             of: sender, "undo_transfer", [purchase.description] + reason.arguments)
-        return moving(purchase, of: stream, actor: sender.actor, cause: cause) {
+        return moving(
+            purchase, of: stream, actor: sender.actor, cause: cause, reachesWhole: true
+        ) {
             holder, catalog throws(Refusal) in
             try .undoing(
                 purchase, heldBy: holder, reason: reason.reason, ticket: reason.ticket,
@@ -44,33 +47,52 @@ package struct Moves: Sendable {
 
     private func moving(
         _ purchase: PurchaseID, of stream: Stream, actor: Actor, cause: Cause,
+        reachesWhole: Bool = false,
         wish: @escaping @Sendable (Holder, Catalog) throws(Refusal) -> MovePurchase
     ) -> Wish<MoveAnswer> {
         .lookingAgain(at: purchase) { () throws(CommandError) in
-            let command = try move(purchase, of: stream, actor: actor, cause: cause, wish: wish)
-            return Wish(command) { outcome throws(CommandError) in
-                guard let recorded = outcome.events.first,
-                    case .purchaseDetached(let moved) = recorded.event
-                else { throw .fault(.broken("moving a purchase recorded no move")) }
-                return MoveAnswer(stream: stream, moved: moved, position: recorded.position)
+            let command = try move(
+                purchase, of: stream, actor: actor, cause: cause, reachesWhole: reachesWhole,
+                wish: wish)
+            return Wish(
+                command,
+                telling: { if case .purchaseDetached(let moved) = $0 { moved } else { nil } },
+                missing: "moving a purchase recorded no move"
+            ) { recorded in
+                MoveAnswer(stream: stream, moved: recorded.told, position: recorded.position)
             }
         }
     }
 
     private func move(
         _ purchase: PurchaseID, of stream: Stream, actor: Actor, cause: Cause,
+        reachesWhole: Bool,
         wish: @escaping @Sendable (Holder, Catalog) throws(Refusal) -> MovePurchase
     ) throws(CommandError) -> Command {
         let snapshot = try obtain(ledger.customer(of: stream))
-        let concerned = snapshot.concerned(by: wish, about: purchase, holder: stream.customer)
+        var concerned = snapshot.concerned(by: wish, about: purchase, holder: stream.customer)
+        if reachesWhole, let receiver = concerned?.receivers.first {
+            let other = Stream(
+                project: stream.project, environment: stream.environment, customer: receiver)
+            let whole = try obtain(ledger.customer(of: other)).customer.mergedInto
+            // The holder is loaded anyway.
+            concerned?.receivers += [whole].compactMap(\.self).filter { $0 != stream.customer }
+        }
+        let receivers = concerned?.receivers ?? []
+        let known = concerned
         var command = Command(stream: stream, actor: actor, cause: cause) {
             situation throws(Refusal) in
             let holder = Holder(stream.customer, situation.customer(stream.customer))
-            let wish = try wish(holder, situation.project.catalog)
+            var wish = try wish(holder, situation.project.catalog)
             let held = holder.state.purchase(purchase)?.heldPurchases ?? []
-            // Only what was looked up beforehand is locked and known.
-            if !held.isEmpty, wish.to != concerned?.receiver || !concerned.names(held) {
+            // Only what was looked up beforehand is locked and loaded.
+            func isKnown(_ customer: CustomerID) -> Bool { receivers.contains(customer) }
+            if !held.isEmpty, !isKnown(wish.to) || !known.names(held) {
                 throw .purchaseChangedMeanwhile(purchase)
+            }
+            if reachesWhole {
+                wish = try wish.reaching(situation.customer(wish.to).mergedInto)
+                if !held.isEmpty, !isKnown(wish.to) { throw .purchaseChangedMeanwhile(purchase) }
             }
             let move = try wish.decide(
                 from: holder.state, to: situation.customer(wish.to), now: situation.now)
@@ -79,15 +101,15 @@ package struct Moves: Sendable {
                 Decision.Part(customer: wish.to, events: move.arriving),
             ])
         }
-        command.purchases = concerned?.held ?? []
-        command.customers = concerned.map { [$0.receiver] } ?? []
+        command.purchases = known?.held ?? []
+        command.customers = receivers
         return command
     }
 }
 
-/// The customers whom a move concerns besides the holder, and the way to its purchase.
+/// The customers that a move concerns besides the holder, and how to find its purchase.
 private struct Concerned: Sendable {
-    let receiver: CustomerID
+    var receivers: [CustomerID]
     let held: [HeldPurchase]
 }
 
@@ -98,8 +120,8 @@ extension Concerned? {
 }
 
 extension CustomerSnapshot {
-    /// `nil` if nothing can move, or no longer: then the decision says why, or what the command's
-    /// earlier copy did.
+    /// `nil` if nothing can move. The decision then says why, or what an earlier copy of the
+    /// command did.
     fileprivate func concerned(
         by wish: (Holder, Catalog) throws(Refusal) -> MovePurchase, about purchase: PurchaseID,
         holder: CustomerID
@@ -107,7 +129,7 @@ extension CustomerSnapshot {
         guard let held = customer.purchase(purchase),
             let wish = try? wish(Holder(holder, customer), project.catalog)
         else { return nil }
-        return Concerned(receiver: wish.to, held: held.heldPurchases)
+        return Concerned(receivers: [wish.to], held: held.heldPurchases)
     }
 }
 

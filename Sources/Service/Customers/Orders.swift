@@ -8,7 +8,7 @@ package struct OrderAnswer: Hashable, Sendable {
     package let position: Position
 }
 
-/// Some orders of a customer at an instant, oldest first.
+/// Some of a customer's orders at an instant, oldest first.
 package struct OrdersAnswer: Hashable, Sendable {
     package let stream: Stream
     package let orders: [Order]
@@ -25,14 +25,14 @@ package struct TokenAnswer: Hashable, Sendable {
     package let position: Position
 }
 
-/// Announced purchases, and the tokens that show whose a purchase is.
+/// Announced purchases, and tokens that identify the buyer.
 package struct Orders: Sendable {
     let ledger: any EventLog
     let directory: any Directory
     let secrets: Secrets
     let now: @Sendable () -> Instant
 
-    /// A request to announce a purchase. Without an id from the sender the order gets one.
+    /// A request to announce a purchase. Without an id from the sender, the order gets a new one.
     package func opening(
         _ id: OrderID?, product: ProductID?, lifetime: CalendarDuration?, for stream: Stream,
         by sender: Sender, allowingUnknown: Bool = false
@@ -52,20 +52,22 @@ package struct Orders: Sendable {
             return try situation.customer(stream.customer).decide(
                 wish, settings: situation.project.settings, now: situation.now)
         }
-        return Wish(command) { outcome throws(CommandError) in
-            guard case .orderOpened(let opened) = outcome.events.first?.event,
-                let last = outcome.events.last
-            else { throw .fault(.broken("opening an order recorded no order")) }
-            // Purchases claimed at once are in the events of this same command.
+        return Wish(
+            command, telling: { if case .orderOpened(let opened) = $0 { opened } else { nil } },
+            missing: "opening an order recorded no order"
+        ) { recorded in
+            let opened = recorded.told
+            // Purchases claimed immediately are in this command's own events.
             var customer = CustomerState()
-            for recorded in outcome.events { customer.apply(recorded.event) }
+            for own in recorded.outcome.events { customer.apply(own.event) }
             return OrderAnswer(
                 stream: stream, order: customer.order(opened.order) ?? Order(opened),
-                at: opened.openedAt, position: last.position)
+                at: opened.openedAt, position: recorded.last)
         }
     }
 
-    /// A request to stop waiting for the order's purchase; the same answer if it was closed before.
+    /// A request to stop waiting for the order's purchase. If the order was already closed, the
+    /// answer is the same.
     package func closing(
         _ id: OrderID, because cause: OrderClosed.Cause, of stream: Stream, by sender: Sender
     ) -> Wish<OrderAnswer> {
@@ -74,20 +76,17 @@ package struct Orders: Sendable {
             stream, actor: sender.actor,
             cause: secrets.cause(of: sender, "close_order", [id.text] + cause.arguments)
         ) { state, _, now throws(Refusal) in try state.decide(wish, now: now) }
-        return Wish(command) { [now] outcome throws(CommandError) in
-            guard let order = outcome.state.customer?.order(id) else {
-                throw .fault(.broken("closing an order left no order"))
-            }
-            // A repetition reports what the first call did, not what happened to the order since.
-            guard let recorded = outcome.events.first,
-                case .orderClosed(let closed) = recorded.event
-            else {
-                return OrderAnswer(
-                    stream: stream, order: order, at: now(), position: outcome.position)
-            }
+        return Wish(
+            command, telling: { if case .orderClosed(let closed) = $0 { closed } else { nil } }
+        ) { recorded throws(CommandError) in
+            let order = try recorded.outcome.order(id)
             return OrderAnswer(
-                stream: stream, order: Order(order.opened, closed: closed), at: closed.at,
-                position: recorded.position)
+                stream: stream, order: Order(order.opened, closed: recorded.told),
+                at: recorded.told.at, position: recorded.position)
+        } otherwise: { [now] outcome throws(CommandError) in
+            OrderAnswer(
+                stream: stream, order: try outcome.order(id), at: now(),
+                position: outcome.position)
         }
     }
 
@@ -103,7 +102,7 @@ package struct Orders: Sendable {
         return OrderAnswer(stream: stream, order: order, at: now(), position: snapshot.position)
     }
 
-    /// Up to `limit` orders of a customer after the first `after`.
+    /// Up to `limit` of a customer's orders, skipping the first `after`.
     package func list(
         of stream: Stream, after count: Int, limit: Int
     ) throws(Fault) -> OrdersAnswer {
@@ -114,8 +113,8 @@ package struct Orders: Sendable {
             position: snapshot.position, next: rest.count > limit ? count + limit : nil)
     }
 
-    /// A request that every purchase with the token belong to the customer, including those that already wait
-    /// under it.
+    /// A request to give the customer every purchase with the token, including those already
+    /// waiting.
     package func registering(
         _ token: AccountToken, for stream: Stream, by sender: Sender
     ) -> Wish<TokenAnswer> {
@@ -132,6 +131,15 @@ package struct Orders: Sendable {
                 stream: stream, token: token,
                 position: outcome.events.last?.position ?? outcome.position)
         }
+    }
+}
+
+extension Outcome {
+    fileprivate func order(_ id: OrderID) throws(CommandError) -> Order {
+        guard let order = state.customer?.order(id) else {
+            throw .fault(.broken("closing an order left no order"))
+        }
+        return order
     }
 }
 

@@ -14,17 +14,23 @@ package struct ExplanationAnswer: Hashable, Sendable {
     package let at: Instant
     package let explanation: Explanation
     package let position: Position
-    /// The facts about every source of a right.
+    /// The customer whom this one was merged into.
+    package let mergedInto: CustomerID?
+    /// The facts about each source of the entitlement.
     package let events: [RecordedEvent]
+    /// The names of the keys that caused them.
+    package let actorNames: [Actor: String]
 }
 
 /// A customer's balances, and the position in the log up to which they hold.
 package struct BalancesAnswer: Hashable, Sendable {
     package let stream: Stream
     package let balances: Balances
-    /// The sandbox's balances, next to production's, if the sandbox counts for the customer.
+    /// The sandbox's balances, if the sandbox counts for the customer.
     package let sandboxBalances: Balances?
     package let position: Position
+    /// The customer whom this one was merged into.
+    package let mergedInto: CustomerID?
 }
 
 /// Some events of a stream.
@@ -34,16 +40,18 @@ package struct EventsAnswer: Hashable, Sendable {
     package let position: Position
     /// The version to ask for next; `nil` at the end.
     package let next: Int64?
+    /// The names of the keys that caused them.
+    package let actorNames: [Actor: String]
 }
 
-/// What is known about a customer, and why.
+/// Answers what is known about a customer, and why.
 package struct Customers: Sendable {
     let ledger: any EventLog
     package let reading: any CustomerReading
     package let now: @Sendable () -> Instant
 
-    /// What the customer may use at `at` (by default now), from what was recorded by `known` (by
-    /// default everything).
+    /// What the customer may use at `at` (default now), judging by what was recorded up to `known`
+    /// (default everything).
     package func entitlements(
         of stream: Stream, at: Instant?, known: Instant?
     ) throws(Fault) -> EntitlementsAnswer {
@@ -51,7 +59,7 @@ package struct Customers: Sendable {
         return EntitlementsAnswer(view, at: at ?? now())
     }
 
-    /// Everything about the customer, at the same two instants.
+    /// Everything about the customer, with the same two instants.
     package func customer(
         _ stream: Stream, at: Instant?, known: Instant?
     ) throws(Fault) -> CustomerAnswer {
@@ -70,12 +78,14 @@ package struct Customers: Sendable {
         let at = at ?? now()
         let explanation = view.customer.explanation(
             of: entitlement, at: at, catalog: view.project.catalog)
+        let events = try events(behind: explanation, in: view, known)
         return ExplanationAnswer(
             stream: stream, entitlement: entitlement, at: at, explanation: explanation,
-            position: view.position, events: try events(behind: explanation, in: view, known))
+            position: view.position, mergedInto: view.customer.mergedInto, events: events,
+            actorNames: view.project.names(of: events.map(\.actor)))
     }
 
-    /// Records about the sources of the reasons, oldest first, with the sandbox's at the end.
+    /// Events about the sources of the reasons, oldest first. The sandbox's come last.
     private func events(
         behind explanation: Explanation, in view: CustomerView, _ known: Instant?
     ) throws(Fault) -> [RecordedEvent] {
@@ -94,13 +104,13 @@ package struct Customers: Sendable {
         let view = try view(of: stream)
         return BalancesAnswer(
             stream: stream, balances: view.customer.balances,
-            sandboxBalances: view.sandboxBalances, position: view.position)
+            sandboxBalances: view.sandboxBalances, position: view.position,
+            mergedInto: view.customer.mergedInto)
     }
 
     /// The last position of each shard, by shard number.
     package func heads() throws(Fault) -> [Int64] { try reading.heads() }
 
-    /// Every event of a stream.
     func history(of stream: Stream) throws(Fault) -> [RecordedEvent] {
         var events: [RecordedEvent] = []
         while true {
@@ -117,9 +127,12 @@ package struct Customers: Sendable {
         let head = try heads()[Int(stream.shard.number)]
         let entries = try ledger.events(of: stream, after: version, limit: limit + 1)
         let page = Array(entries.prefix(limit))
+        // Read after the events, to include every key that they name.
+        let project = try ledger.project(stream.project)
         return EventsAnswer(
             stream: stream, entries: page,
             position: Position(shard: stream.shard, sequence: head),
-            next: entries.count > limit ? page.last?.recorded.version : nil)
+            next: entries.count > limit ? page.last?.recorded.version : nil,
+            actorNames: project.names(of: page.map(\.recorded.actor)))
     }
 }

@@ -7,7 +7,7 @@ package struct UnclaimedAnswer: Hashable, Sendable {
     package let purchase: Purchase
     package let catalog: Catalog
 
-    /// The account tokens in it, in order, each once.
+    /// The purchase's account tokens in order, without duplicates.
     package var tokens: [String] {
         let facts = purchase.evidence.map(\.effective.accountToken)
         let all = facts + purchase.renewals.map(\.accountToken)
@@ -15,16 +15,16 @@ package struct UnclaimedAnswer: Hashable, Sendable {
     }
 }
 
-/// Some purchases that no customer claimed, in order of store and id.
+/// Some unclaimed purchases, ordered by store and id.
 package struct UnclaimedListAnswer: Hashable, Sendable {
     package let project: ProjectID
     package let environment: Environment
     package let purchases: [UnclaimedAnswer]
-    /// The purchase after which the next page begins; `nil` at the end.
+    /// The last purchase of this page; `nil` at the end.
     package let next: PurchaseID?
 }
 
-/// A purchase that an admin gave to a customer.
+/// A purchase that an admin attached to a customer.
 package struct AttachAnswer: Hashable, Sendable {
     /// The new holder's stream.
     package let stream: Stream
@@ -32,13 +32,13 @@ package struct AttachAnswer: Hashable, Sendable {
     package let position: Position
 }
 
-/// Purchases that no customer claimed, and the means for an admin to give one to a customer.
+/// Lists unclaimed purchases, and lets admins attach them to customers.
 package struct Unclaimed: Sendable {
     let ledger: any EventLog
     let directory: any Directory
     let secrets: Secrets
 
-    /// Up to `limit` purchases that no customer claimed, after one of them.
+    /// Up to `limit` unclaimed purchases after `last`.
     package func list(
         of project: ProjectID, in environment: Environment, after last: PurchaseID?, limit: Int
     ) throws(CommandError) -> UnclaimedListAnswer {
@@ -59,7 +59,7 @@ package struct Unclaimed: Sendable {
             next: found.count > limit ? found[limit - 1].purchase : nil)
     }
 
-    /// One purchase that no customer claimed.
+    /// One unclaimed purchase.
     package func find(
         _ id: PurchaseID, of project: ProjectID, in environment: Environment
     ) throws(CommandError) -> UnclaimedAnswer {
@@ -75,7 +75,7 @@ package struct Unclaimed: Sendable {
             catalog: snapshot.project.catalog)
     }
 
-    /// An admin's request to give an unclaimed purchase to a customer.
+    /// An admin's request to attach an unclaimed purchase to a customer.
     package func attaching(
         _ purchase: PurchaseID, to stream: Stream, reason: AdminReason, by sender: Sender
     ) -> Wish<AttachAnswer> {
@@ -83,11 +83,12 @@ package struct Unclaimed: Sendable {
             of: sender, "attach", [purchase.description, reason.reason.text, reason.ticket?.text])
         return .lookingAgain(at: purchase) { () throws(CommandError) in
             let command = try attach(purchase, to: stream, reason, sender.actor, cause)
-            return Wish(command) { outcome throws(CommandError) in
-                guard case .purchaseAttached(let attached) = outcome.events.first?.event,
-                    let last = outcome.events.last
-                else { throw .fault(.broken("attaching a purchase recorded no move")) }
-                return AttachAnswer(stream: stream, attached: attached, position: last.position)
+            return Wish(
+                command,
+                telling: { if case .purchaseAttached(let attached) = $0 { attached } else { nil } },
+                missing: "attaching a purchase recorded no move"
+            ) { recorded in
+                AttachAnswer(stream: stream, attached: recorded.told, position: recorded.last)
             }
         }
     }
@@ -105,7 +106,7 @@ package struct Unclaimed: Sendable {
             situation throws(Refusal) in
             let waiting = situation.customer(keeper)
             guard let held = waiting.purchase(purchase) else { throw .notUnclaimed(purchase) }
-            // Only what was looked up beforehand is locked and known.
+            // Only what was looked up beforehand is locked and loaded.
             if !Set(held.heldPurchases).isSubset(of: known) {
                 throw .purchaseChangedMeanwhile(purchase)
             }

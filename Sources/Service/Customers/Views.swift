@@ -9,7 +9,7 @@ extension Customers {
         return CustomerView(own, of: stream, including: sandbox)
     }
 
-    /// The customer now. Does not block; calls `then` exactly once.
+    /// The customer now. Does not block. Calls `then` exactly once.
     package func view(
         of stream: Stream, then: @escaping @Sendable (Result<CustomerView, Fault>) -> Void
     ) {
@@ -24,8 +24,8 @@ extension Customers {
         }
     }
 
-    /// Many customers of one project now, each once, without unreadable ones: one round trip, and a second
-    /// one if sandboxes count.
+    /// Several customers of one project now. An unreadable one gets a fault. Takes one round trip,
+    /// or two if sandboxes count.
     package func views(
         of streams: [Stream]
     ) throws(Fault) -> [Stream: Result<CustomerView, Fault>] {
@@ -46,7 +46,7 @@ extension Customers {
         return views
     }
 
-    /// A customer and its project, as known at an instant if one is given.
+    /// A customer and its project, now or as known at an instant.
     private func snapshot(
         of stream: Stream, known: Instant?
     ) throws(Fault) -> CustomerSnapshot {

@@ -1,22 +1,21 @@
 package import Auditing
 package import Core
 
-/// What the database knows of a customer, and how that is emptied.
+/// Counts and empties what the database holds of a customer.
 package protocol ErasureLog: Sendable {
-    /// Some erasures of a project, or of one customer, after one of them, oldest first.
+    /// Erasures of a project or of one customer, after a position, oldest first.
     func erasures(
         in project: ProjectID, of customer: CustomerID?, after last: RecordedEvent?, limit: Int
     ) throws(Fault) -> [RecordedEvent]
-    /// What is kept of a customer; of events only those before a version, if one is given.
+    /// What is kept of a customer. With a version, only events before it count.
     func kept(of stream: Stream, before version: Int64?) throws(Fault) -> KeptCounts
-    /// Empties what an erasure has left of a customer. May be repeated.
+    /// Empties what an erasure left of a customer. May be repeated.
     func empty(_ stream: Stream) throws(Fault)
-    /// Some erased customers of whom something is not emptied yet.
+    /// Erased customers of whom something is still left.
     func unemptied(limit: Int) throws(Fault) -> [Stream]
-    /// The digests of the evidence that tells of a customer.
+    /// Digests of the evidence about a customer.
     func evidence(of stream: Stream) throws(Fault) -> [[UInt8]]
-    /// Evidence by its digests.
     func filed(_ digests: [[UInt8]]) throws(Fault) -> [FiledEvidence]
-    /// A customer's items in the queue, each with its evidence.
+    /// A customer's queued items with their evidence.
     func queued(of stream: Stream) throws(Fault) -> [TakenIntake]
 }

@@ -4,14 +4,17 @@ package import Core
 package struct ErasureRequest: Sendable {
     package let project: ProjectID
     package let customer: CustomerID
-    /// Both, unless one is named.
+    /// Both, unless the sender names one.
     package let environments: [Environment]
     package let reason: AdminReason
     package let treatment: PurchaseTreatment
-    /// What a look gave; without one, the customer is erased as it is now.
+    /// The intent from a look, which the erasure must still match; `nil` to erase the customer as
+    /// it is now.
     package let intent: String?
-    /// What the same erasure forgot before a restore lost it.
+    /// What this erasure forgot before a restore lost it.
     package let lost: [PurchaseMark]?
+    /// Purchases with these marks that wait for a customer again.
+    package var waiting: [PurchaseID] = []
 
     package init(
         _ customer: CustomerID, in project: ProjectID, _ environment: Environment?,
@@ -32,7 +35,7 @@ package struct ErasureRequest: Sendable {
     }
 }
 
-/// What an erasure would take away; nothing is done yet.
+/// What an erasure would remove. Nothing is done yet.
 package struct ErasureLook: Sendable {
     package struct Side: Sendable {
         package let stream: Stream
@@ -40,8 +43,10 @@ package struct ErasureLook: Sendable {
         package let kept: KeptCounts
         /// The rights that would end.
         package let ending: [EntitlementID]
-        /// Subscriptions that the store goes on charging for.
+        /// Subscriptions that the store will keep charging for.
         package let renewing: [PurchaseID]
+        /// Previous holders of purchases, whose streams may be about the same person.
+        package let cameFrom: [CustomerID]
     }
     package let customer: CustomerID
     package let sides: [Side]
@@ -54,35 +59,36 @@ package struct ErasureAnswer: Sendable {
     package let customer: CustomerID
     /// The erasure in each environment.
     package let erasures: [RecordedEvent]
-    /// Whether everything is emptied; if not, any service that runs does the rest.
+    /// Whether everything is emptied. If not, any running service finishes the work.
     package let isEmptied: Bool
     package let position: Position
 }
 
-/// What is known of a customer who was erased.
+/// What is known about an erased customer.
 package struct ErasedAnswer: Sendable {
     package struct Side: Sendable {
         package let stream: Stream
         package let erasures: [RecordedEvent]
-        /// What is left of the time before the last one.
+        /// What is left from before the last erasure.
         package let left: KeptCounts
-        /// Whether something happened since.
+        /// Whether anything happened since.
         package let livesAgain: Bool
     }
     package let customer: CustomerID
     package let sides: [Side]
 }
 
-/// How a person is forgotten.
+/// Erases people.
 package struct Erasures: Sendable {
     let ledger: any EventLog
     let log: any ErasureLog
     let secrets: Secrets
     let now: @Sendable () -> Instant
 
-    /// What the erasure would take away, and the intent for it.
+    /// What the erasure would remove, and its intent.
     package func look(_ request: ErasureRequest) throws(CommandError) -> ErasureLook {
         let (lives, catalog, position) = try lives(of: request)
+        try rethrowing(as: CommandError.refused, lives.requireUnmerged(request.customer))
         try rethrowing(as: CommandError.refused, lives.requireLife())
         var sides: [ErasureLook.Side] = []
         let now = now()
@@ -94,16 +100,17 @@ package struct Erasures: Sendable {
                     stream: life.stream, version: life.state.version,
                     kept: try obtain(log.kept(of: life.stream, before: nil)),
                     ending: told.filter(\.isActive).map(\.id),
-                    renewing: subscriptions.filter { $0.isActive && $0.willRenew }.map(\.purchase)))
+                    renewing: subscriptions.filter { $0.isActive && $0.willRenew }.map(\.purchase),
+                    cameFrom: life.state.cameFrom))
         }
         let intent = ErasureIntent(
-            lives, until: now.advanced(byMilliseconds: ErasureIntent.lifetime),
+            lives, request.treatment, until: now.advanced(byMilliseconds: ErasureIntent.lifetime),
             digest: secrets.digest)
         return ErasureLook(
             customer: request.customer, sides: sides, intent: intent, position: position)
     }
 
-    /// The wish that the customer is erased: in one commit, and then emptied.
+    /// A request to erase the customer in one commit, and to empty everything afterwards.
     package func erasing(_ request: ErasureRequest, by sender: Sender) -> Wish<ErasureAnswer> {
         let cause = secrets.cause(
             of: sender, "erase",
@@ -125,7 +132,7 @@ package struct Erasures: Sendable {
                 }
         }.then { result in
             guard attempts > 1,
-                case .failure(.refused(.customerChangedMeanwhile(request.customer, _))) = result
+                case .failure(.refused(.customerChangedMeanwhile)) = result
             else { return .answered(result) }
             return erasing(request, actor, cause, attempts: attempts - 1)
         }
@@ -137,16 +144,22 @@ package struct Erasures: Sendable {
         let wish = EraseCustomer(
             lives, reason: request.reason.reason, ticket: request.reason.ticket,
             treatment: request.treatment, intent: request.intent, digest: secrets.digest)
-        var command = Command(stream: lives[0].stream, actor: actor, cause: cause) {
-            situation throws(Refusal) in
-            try wish.decide(situation)
-        }
+        var command = Command(
+            stream: lives[0].stream, actor: actor, cause: cause, concernsMerged: true
+        ) { situation throws(Refusal) in try wish.decide(situation) }
         command.customers = lives[0].keepers
-        command.customersElsewhere = lives.dropFirst().flatMap { [$0.stream.customer] + $0.keepers }
+        for life in lives.dropFirst() {
+            let concerned = [life.stream.customer] + life.keepers
+            if life.stream.environment == lives[0].stream.environment {
+                command.customers += concerned
+            } else {
+                command.customersElsewhere += concerned
+            }
+        }
         return command
     }
 
-    /// The customer's streams as they are now; first of all one with something to erase, if there is one.
+    /// The customer's streams as they are now. A stream with something to erase comes first.
     private func lives(
         of request: ErasureRequest
     ) throws(CommandError) -> (lives: [ErasedLife], catalog: Catalog, position: Position) {
@@ -155,21 +168,41 @@ package struct Erasures: Sendable {
         var catalog = Catalog()
         for stream in request.streams {
             let snapshot = try obtain(ledger.customer(of: stream))
-            lives.append(ErasedLife(stream, snapshot.customer, lost: request.lost))
+            lives.append(
+                ErasedLife(
+                    stream, snapshot.customer, lost: request.lost, waiting: request.waiting))
             positions.append(snapshot.position)
             catalog = snapshot.project.catalog
         }
-        // A repeated call finds itself again in the stream that was erased last.
+        // A repeated call finds its events in the stream that was erased last.
         let last = lives.indices.max {
             let (one, other) = (lives[$0].state, lives[$1].state)
             return (one.lastRecord?.at ?? .distantPast) < (other.lastRecord?.at ?? .distantPast)
         }
         let first: Int = lives.firstIndex(where: \.isLeft) ?? last ?? 0
         lives.swapAt(0, first)
-        return (lives, catalog, positions[first])
+        return (lives + (try parts(of: lives)), catalog, positions[first])
     }
 
-    /// Empties what can be emptied at once.
+    /// The streams of customers merged into this one, which are about the same person.
+    private func parts(of lives: [ErasedLife]) throws(CommandError) -> [ErasedLife] {
+        var parts: [ErasedLife] = []
+        for life in lives {
+            for one in life.state.joined.flatMap(\.all) {
+                let stream = Stream(
+                    project: life.stream.project, environment: life.stream.environment,
+                    customer: one)
+                let state = try obtain(ledger.customer(of: stream)).customer
+                // A customer erased or unmerged since then is separate again.
+                if state.mergedInto == life.stream.customer {
+                    parts.append(ErasedLife(stream, state))
+                }
+            }
+        }
+        return parts
+    }
+
+    /// Empties what can be emptied now.
     private func answer(
         _ request: ErasureRequest, emptying lives: [ErasedLife], _ position: Position
     ) throws(CommandError) -> ErasureAnswer {
@@ -179,12 +212,47 @@ package struct Erasures: Sendable {
         }
         let erasures = request.environments.compactMap { last[$0] }
         var isEmptied = true
-        for stream in erasures.map(\.stream) + lives.flatMap(\.keeperStreams) {
+        let parts = lives.map(\.stream).filter { $0.customer != request.customer }
+        for stream in erasures.map(\.stream) + parts + lives.flatMap(\.keeperStreams) {
             do throws(Fault) { try log.empty(stream) } catch { isEmptied = false }
+        }
+        // A repeated call no longer knows which merged streams were erased.
+        if !lives.contains(where: \.isLeft), isEmptied {
+            isEmptied = (try? log.unemptied(limit: 1).isEmpty) ?? false
         }
         return ErasureAnswer(
             customer: request.customer, erasures: erasures, isEmptied: isEmptied, position: position
         )
+    }
+
+    /// Empties what any interrupted erasure left. Returns whether nothing is left.
+    package func emptyRest() throws(Fault) -> Bool {
+        while true {
+            let streams = try log.unemptied(limit: 100)
+            if streams.isEmpty { return true }
+            let emptied = streams.count { stream in
+                do throws(Fault) { try log.empty(stream) } catch { return false }
+                return true
+            }
+            if emptied == 0 { return false }
+        }
+    }
+
+    /// The customer's life, if everything in the log about it was recorded after that instant.
+    package func life(
+        of request: ErasureRequest, after instant: Instant
+    ) throws(CommandError) -> ErasedLife? {
+        for life in try lives(of: request).lives where life.stream.customer == request.customer {
+            if life.state.version == 0 || life.state.isErased { continue }
+            let before = life.state.erasedAt ?? 0
+            let first = try obtain(ledger.events(of: life.stream, after: before, limit: 1)).first
+            if let first, first.recorded.recordedAt > instant { return life }
+        }
+        return nil
+    }
+
+    package func mark(of purchase: PurchaseID, in stream: Stream) -> PurchaseMark {
+        PurchaseMark(purchase, in: stream, digest: secrets.digest)
     }
 
     /// Every erasure of a project, or of one customer, oldest first.
@@ -200,7 +268,7 @@ package struct Erasures: Sendable {
         }
     }
 
-    /// When the customer was erased, by whom and why, and what is left.
+    /// When and why the customer was erased, by whom, and what is left.
     package func erased(
         _ customer: CustomerID, in project: ProjectID
     ) throws(CommandError) -> ErasedAnswer {
@@ -212,7 +280,7 @@ package struct Erasures: Sendable {
             guard let last = own.last else { continue }
             let state = try obtain(ledger.customer(of: stream)).customer
             var left = try obtain(log.kept(of: stream, before: last.version))
-            // The rows of a new life are that life's.
+            // Rows belong to the customer's new life.
             if !state.isErased { left = left.ofEvents }
             sides.append(
                 ErasedAnswer.Side(
@@ -224,10 +292,16 @@ package struct Erasures: Sendable {
 }
 
 extension ErasedLife {
-    fileprivate var keeperStreams: [Stream] {
+    var keeperStreams: [Stream] {
         keepers.map {
             Stream(project: stream.project, environment: stream.environment, customer: $0)
         }
+    }
+}
+
+extension CustomerState {
+    fileprivate var cameFrom: [CustomerID] {
+        Set(purchases.compactMap { $0.arrival?.from }.filter { !$0.isReserved }).sorted()
     }
 }
 

@@ -1,7 +1,7 @@
 package import Auditing
 package import Core
 
-/// Everything that is kept of a customer, read piece by piece.
+/// Everything kept about a customer, read piece by piece.
 package struct Exports: Sendable {
     private static let eventPage = 500
     private static let evidencePage = 20
@@ -11,7 +11,7 @@ package struct Exports: Sendable {
     package let text: EvidenceText
     package let now: @Sendable () -> Instant
 
-    /// Throws unless a customer of that name is known in one of the environments.
+    /// Throws unless the customer is known in one of the environments.
     package func requireKnown(
         _ customer: CustomerID, in project: ProjectID
     ) throws(CommandError) {
@@ -40,10 +40,18 @@ package struct Exports: Sendable {
         }
     }
 
+    /// Where the customer's purchases waited before the customer was known.
+    package func keepers(of stream: Stream) throws(CommandError) -> [Stream] {
+        let state = try obtain(customers.ledger.customer(of: stream)).customer
+        return ErasedLife(stream, state).keeperStreams
+    }
+
     package func evidence(
-        _ stream: Stream, _ take: (ExportedEvidence) throws(CommandError) -> Void
+        _ streams: [Stream], _ take: (ExportedEvidence) throws(CommandError) -> Void
     ) throws(CommandError) {
-        let digests = try obtain(log.evidence(of: stream))
+        var digests: [[UInt8]] = []
+        for stream in streams { digests += try obtain(log.evidence(of: stream)) }
+        digests = Array(Set(digests)).sorted { $0.lexicographicallyPrecedes($1) }
         for start in stride(from: 0, to: digests.count, by: Exports.evidencePage) {
             let page = digests[start..<min(start + Exports.evidencePage, digests.count)]
             for filed in try obtain(log.filed(Array(page))) {
@@ -57,7 +65,7 @@ package struct Exports: Sendable {
     }
 }
 
-/// A piece of evidence, as text.
+/// A piece of evidence as text.
 package struct ExportedEvidence: Sendable {
     package let digest: [UInt8]
     package let kind: String
@@ -76,9 +84,9 @@ package struct ExportedEvidence: Sendable {
     }
 }
 
-/// How evidence is written as text.
+/// Writes evidence as text.
 package struct EvidenceText: Sendable {
-    /// The bytes that a store signed; nothing if they were taken down to their digest.
+    /// The bytes that a store signed; `nil` if only their digest is kept.
     package let unpack: @Sendable (FiledEvidence) -> [UInt8]?
     package let base64: @Sendable ([UInt8]) -> String
 

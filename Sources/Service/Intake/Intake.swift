@@ -2,7 +2,13 @@ package import Core
 
 /// Takes in evidence: proves it, queues it while it cannot be proven, and asks the stores.
 package struct Intake: Sendable {
-    package var ports: Ports
+    package var ledger: any EventLog
+    package var directory: any Directory
+    let accounts: any StoreAccounts
+    package var credentials: any CredentialKeeper
+    package let secrets: Secrets
+    package let now: @Sendable () -> Instant
+    package let machineClock: @Sendable () -> Instant
     package var queue: any IntakeQueue
     let archive: any EvidenceArchive
     package var stores: [Store: StoreAdapter]
@@ -10,29 +16,40 @@ package struct Intake: Sendable {
     package let takesProduction: Bool
 
     package init(
-        ports: Ports, _ ledger: some IntakeQueue & EvidenceArchive, stores: [StoreAdapter],
+        _ ports: Ports, _ ledger: some IntakeQueue & EvidenceArchive, stores: [StoreAdapter],
         takesProduction: Bool = true
     ) {
-        self.ports = ports
+        self.ledger = ports.ledger
+        (directory, accounts) = (ports.directory, ports.accounts)
+        (credentials, secrets) = (ports.credentials, ports.secrets)
+        (now, machineClock) = (ports.now, ports.machineClock)
         queue = ledger
         archive = ledger
         self.stores = Dictionary(stores.map { ($0.profile.store, $0) }) { first, _ in first }
         self.takesProduction = takesProduction
     }
+
+    /// The latest time at which evidence may have been signed. A store's clock is close to the
+    /// machine's, or to a test clock ahead of it.
+    var evidenceClock: Instant { max(now(), machineClock()) }
 }
 
 extension Intake {
     /// Queues evidence that cannot be judged yet. The same evidence for the same purpose is queued once,
-    /// however often it is sent.
+    /// however often it is sent. If an attempt was made already, it waits for what that needs.
     package func hold(
         _ evidence: RawEvidence, _ purpose: IntakeWish.Purpose, order: OrderID?,
-        heading: EvidenceHeading, of project: ProjectID
+        heading: EvidenceHeading, of project: ProjectID, until wait: Postponement? = nil
     ) throws(CommandError) -> IntakeItem {
         let wish = IntakeWish(project: project, purpose: purpose, order: order, heading: heading)
-        let item = IntakeItem(ports.secrets.newID(prefix: "i_"), wish, now: ports.now())
+        let item = IntakeItem(secrets.newID(prefix: "i_"), wish, now: now())
         let added = try obtain(queue.addIntake(item, evidence.bytes))
         guard let added else { throw .refused(.intakeFull) }
-        return added
+        guard let wait, added.tries == 0, added.reason == nil else { return added }
+        let judged = added.judged(
+            .undecided(wait), now: now(), jitter: secrets.jitter)
+        // If a worker was faster, its result counts.
+        return try queue.changeIntake(judged) ? judged : added
     }
 
     /// The fate of queued evidence.
@@ -44,11 +61,19 @@ extension Intake {
         return found
     }
 
+    /// The names of the keys that ended items of a project.
+    package func actorNames(
+        of items: [IntakeItem], in project: ProjectID
+    ) throws(Fault) -> [Actor: String] {
+        let actors = items.compactMap(\.act?.actor)
+        return actors.isEmpty ? [:] : try ledger.project(project).names(of: actors)
+    }
+
     /// Some items of a project's queue, oldest first.
     package func items(
         of project: ProjectID, in state: IntakeItem.State.Word?, limit: Int
     ) throws(CommandError) -> [IntakeItem] {
-        _ = try ports.ledger.existing(project)
+        _ = try ledger.existing(project)
         return try obtain(queue.intake(of: project, in: state, after: nil, limit: limit))
     }
 
@@ -96,7 +121,7 @@ extension Intake {
         let attempts = 5
         for _ in 0..<attempts {
             let item = try self.item(id, of: project)
-            let changed = try rethrowing(as: CommandError.refused, change(item, ports.now()))
+            let changed = try rethrowing(as: CommandError.refused, change(item, now()))
             // An earlier change is answered once it is as safe as a new one.
             let wanted = changed == item ? item.unrevised : changed
             if try queue.changeIntake(wanted) { return changed }
@@ -104,6 +129,11 @@ extension Intake {
         }
         throw .fault(.busy)
     }
+}
+
+extension Secrets {
+    /// Keeps what failed together from being tried again together.
+    var jitter: UInt16 { randomBytes(2).reduce(0) { $0 << 8 | UInt16($1) } }
 }
 
 extension AdminAct {

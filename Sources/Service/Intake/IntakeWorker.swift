@@ -1,5 +1,6 @@
 package import Core
 import Synchronization
+import Threading
 
 /// Judges queued items one at a time, and has believed evidence recorded.
 ///
@@ -30,17 +31,17 @@ package struct IntakeWorker: Sendable {
     package func work() throws(CommandError) -> Work? {
         let taken = try obtain(
             visits.begin { busy throws(Fault) in
-                try intake.queue.takeIntake(now: intake.ports.now(), without: busy)
+                try intake.queue.takeIntake(now: intake.now(), without: busy)
             })
         guard let taken else { return nil }
         defer { visits.end(taken) }
         let judgement = judgeAndRecord(taken)
-        let jitter = intake.ports.secrets.randomBytes(2).reduce(0) { $0 << 8 | UInt16($1) }
-        let item = taken.item.judged(judgement, now: intake.ports.now(), jitter: jitter)
+        let item = taken.item.judged(
+            judgement, now: intake.now(), jitter: intake.secrets.jitter)
         let isKept = try intake.queue.changeIntake(item)
         return Work(
             item: item, isKept: isKept,
-            isAlarming: isKept && item.tries == IntakeItem.alarmTries && item.nextTry != nil)
+            isAlarming: isKept && item.tries == IntakeItem.alarmTries && judgement.isAlarming)
     }
 
     private func judgeAndRecord(
@@ -53,9 +54,9 @@ package struct IntakeWorker: Sendable {
         do throws(CommandError) {
             switch try judge(evidence, of: taken.item) {
             case .believed(let proven):
-                let all = receipt(evidence, beside: proven) + [proven]
+                let all = receipt(evidence, beside: proven) + proven
                 let wish = submissions.recording(taken.item, all, cause(of: taken.item))
-                let results = try intake.ports.ledger.perform(wish)
+                let results = try intake.ledger.perform(wish)
                 // Nothing of it is kept, its names included.
                 let erased = Refusal.purchaseErased
                 if !results.isEmpty, results.allSatisfy({ $0.reason?.code == erased.code }) {
@@ -78,30 +79,33 @@ package struct IntakeWorker: Sendable {
 
     private func judge(
         _ evidence: RawEvidence, of item: IntakeItem
-    ) throws(CommandError) -> Judgement<ProvenEvidence, Postponement> {
+    ) throws(CommandError) -> StoreVerdict {
         let heading = item.wish.heading
-        let project = try intake.ports.ledger.existing(item.wish.project)
+        let project = try intake.ledger.existing(item.wish.project)
         guard let app = project.app(evidence.key(of: heading.app)) else {
             throw .refused(.appUnknown(heading.app))
         }
         if evidence.kind.isForStore(app.receipts) {
-            return intake.judge(
+            return intake.judging(
                 StoreInquiry(
                     evidence: evidence, project: item.wish.project, app: app,
                     environment: heading.environment, tries: item.tries,
-                    formerReason: item.reason, now: intake.ports.evidenceClock))
+                    formerReason: item.reason, now: intake.evidenceClock,
+                    catalog: project.catalog)
+            ).awaited()
         }
-        return Judgement { () throws(RefusedEvidence) in
+        return Judgement<ProvenEvidence, Postponement> { () throws(RefusedEvidence) in
             try intake.prove(evidence, for: [app.trusted])
-        }
+        }.map { [$0] }
     }
 
     /// The submitted receipt, if the store vouched for it with its own answer: once stored, it need not be
     /// asked about again.
     private func receipt(
-        _ evidence: RawEvidence, beside reply: ProvenEvidence
+        _ evidence: RawEvidence, beside replies: [ProvenEvidence]
     ) -> [ProvenEvidence] {
-        guard reply.kind != evidence.kind else { return [] }
+        guard evidence.kind.proof != .word, let reply = replies.first, reply.kind != evidence.kind
+        else { return [] }
         let app = TrustedApp(
             id: reply.app, appleID: nil, environments: [reply.environment])
         // The reply covers what Deed cannot read of it.
@@ -109,10 +113,20 @@ package struct IntakeWorker: Sendable {
         return [read].compactMap(\.self)
     }
 
-    /// The same at every attempt, even if the store then says something else about the evidence.
+    /// The same at every attempt, even if the store then says something else about the evidence; but another one
+    /// once the evidence came again with an order, which is still to be fulfilled.
     private func cause(of item: IntakeItem) -> Cause {
-        let text = "intake:\(item.id)"
-        return Cause(text: text, digest: intake.ports.secrets.digest(Array(text.utf8)))
+        let secrets = intake.secrets
+        let order = item.wish.order.map { secrets.digest(Array($0.text.utf8)).hexDigits.prefix(16) }
+        let text = "intake:\(item.id)" + (order.map { "/\($0)" } ?? "")
+        return Cause(text: text, digest: secrets.digest(Array(text.utf8)))
+    }
+}
+
+extension Judgement<[IntakeResult], Postponement> {
+    /// Whether an operator should look if it stays so.
+    fileprivate var isAlarming: Bool {
+        if case .undecided(let wait) = self { !wait.isUsual } else { false }
     }
 }
 

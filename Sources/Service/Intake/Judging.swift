@@ -1,30 +1,103 @@
 package import Core
 
-/// The verdict on a piece of evidence; what cannot be judged yet waits in the queue.
-typealias JudgedPiece = Judgement<ProvenEvidence, IntakeID>
+/// The verdict on a piece of evidence, with what proves it; what cannot be judged yet waits in the queue.
+typealias JudgedPiece = Judgement<[ProvenEvidence], IntakeID>
+
+/// What is known about the pieces of a submission before any store is asked.
+struct JudgedPieces: Sendable {
+    /// By their index in the submission.
+    var judged: [Int: JudgedPiece] = [:]
+    var questions: [OpenQuestion] = []
+
+    /// In the order of the submission.
+    var inOrder: [JudgedPiece] { judged.sorted { $0.key < $1.key }.map(\.value) }
+}
+
+/// A piece of evidence that a store is asked about while its sender waits.
+struct OpenQuestion: Sendable {
+    let index: Int
+    let heading: EvidenceHeading
+    let inquiry: StoreInquiry
+}
 
 extension Submissions {
     /// Judges each piece of evidence by itself, and queues what cannot be judged yet.
     func judge(
         _ request: SubmissionRequest, of stream: Stream
-    ) throws(CommandError) -> [JudgedPiece] {
-        let purpose: IntakeWish.Purpose =
-            request.isRestore ? .restore(stream.customer) : .submit(stream.customer)
-        var judged: [Int: JudgedPiece] = [:]
+    ) throws(CommandError) -> JudgedPieces {
+        var pieces = JudgedPieces()
         for (index, piece) in request.pieces.enumerated() where piece.kind.namesApp {
+            if piece.kind.proof == .word {
+                try pieces.add(question(about: piece, of: stream.project), at: index)
+                continue
+            }
             switch try judge(piece, of: stream.project) {
-            case .believed(let proven): judged[index] = .believed(proven)
-            case .refused(let refused): judged[index] = .refused(refused)
+            case .believed(let proven):
+                pieces.judged[index] =
+                    request.refusal(of: proven.environment).map { .refused($0) }
+                    ?? .believed([proven])
+            case .refused(let refused): pieces.judged[index] = .refused(refused)
             case .undecided(let heading):
-                judged[index] = try queue(
-                    piece, heading, purpose, request.order, of: stream.project)
+                if let refused = request.refusal(of: heading.environment) {
+                    pieces.judged[index] = .refused(refused)
+                } else {
+                    pieces.judged[index] = try queue(
+                        piece, heading, request, of: stream)
+                }
             }
         }
-        let beside = judged.values.compactMap(\.belief)
+        let beside = pieces.judged.values.compactMap(\.belief).flatMap(\.self)
         for (index, piece) in request.pieces.enumerated() where !piece.kind.namesApp {
-            judged[index] = judge(renewal: piece, beside: beside, of: stream.project)
+            pieces.judged[index] = judge(renewal: piece, beside: beside, of: stream.project)
         }
-        return request.pieces.indices.compactMap { judged[$0] }
+        return pieces
+    }
+
+    /// What a store is to be asked about evidence that names its purchase and proves nothing.
+    private func question(
+        about piece: RawEvidence, of project: ProjectID
+    ) throws(CommandError) -> Judgement<Never, (EvidenceHeading, StoreInquiry)> {
+        let heading: EvidenceHeading
+        do throws(RefusedEvidence) {
+            heading = try intake.heading(of: piece)
+        } catch {
+            return .refused(error)
+        }
+        let key = piece.key(of: heading.app)
+        let state = try intake.ledger.existing(project)
+        guard let app = state.app(key) else {
+            return .refused(intake.foreign(heading.app, of: piece.kind.store))
+        }
+        return .undecided(
+            (
+                heading,
+                StoreInquiry(
+                    evidence: piece, project: project, app: app, environment: heading.environment,
+                    tries: 0, formerReason: nil, now: intake.evidenceClock,
+                    catalog: state.catalog)
+            ))
+    }
+
+    /// What a store's verdict means for the submission; queues what it could not tell in time.
+    func judge(
+        _ verdict: StoreVerdict, on question: OpenQuestion, _ request: SubmissionRequest,
+        of stream: Stream
+    ) throws(CommandError) -> JudgedPiece {
+        switch verdict {
+        case .believed(let proven):
+            let refused = proven.lazy.compactMap { request.refusal(of: $0.environment) }.first
+            return refused.map { .refused($0) } ?? .believed(proven)
+        case .refused(let refused): return .refused(refused)
+        case .undecided(let wait):
+            // Only the answer shows its environment, and the queue knows nothing of keys.
+            if request.environment != nil {
+                return .refused(
+                    RefusedEvidence(
+                        code: wait.reason.code, sentence: wait.reason.sentence, cure: .time))
+            }
+            return try queue(
+                question.inquiry.evidence, question.heading, request, of: stream, until: wait)
+        }
     }
 
     /// Judges renewal info. It names no app, so it goes with a transaction of the same subscription
@@ -42,7 +115,7 @@ extension Submissions {
                     one.app == app && one.environment == renewal.environment
                         && one.facts.transactions.contains { originals.contains($0.original) }
                 }
-                if isBeside { return .believed(renewal) }
+                if isBeside { return .believed([renewal]) }
             } catch {
                 return .refused(error)
             }
@@ -107,16 +180,33 @@ extension Submissions {
 
     /// Queues it for later. If the queue is full it is refused, and may be sent again.
     private func queue(
-        _ piece: RawEvidence, _ heading: EvidenceHeading, _ purpose: IntakeWish.Purpose,
-        _ order: OrderID?, of project: ProjectID
+        _ piece: RawEvidence, _ heading: EvidenceHeading, _ request: SubmissionRequest,
+        of stream: Stream, until wait: Postponement? = nil
     ) throws(CommandError) -> JudgedPiece {
+        let purpose: IntakeWish.Purpose =
+            request.isRestore ? .restore(stream.customer) : .submit(stream.customer)
         do throws(CommandError) {
             return .undecided(
-                try intake.hold(piece, purpose, order: order, heading: heading, of: project).id)
+                try intake.hold(
+                    piece, purpose, order: request.order, heading: heading, of: stream.project,
+                    until: wait
+                ).id)
         } catch {
             guard case .refused(let refusal) = error else { throw error }
             return .refused(
                 RefusedEvidence(code: refusal.code, sentence: refusal.sentence, cure: .time))
+        }
+    }
+}
+
+extension JudgedPieces {
+    fileprivate mutating func add(
+        _ question: Judgement<Never, (EvidenceHeading, StoreInquiry)>, at index: Int
+    ) {
+        switch question {
+        case .refused(let refused): judged[index] = .refused(refused)
+        case .undecided((let heading, let inquiry)):
+            questions.append(OpenQuestion(index: index, heading: heading, inquiry: inquiry))
         }
     }
 }
@@ -127,26 +217,57 @@ extension Submissions {
     package func recording(
         _ item: IntakeItem, _ proven: [ProvenEvidence], _ cause: Cause
     ) -> Wish<[IntakeResult]> {
-        recording(item, proven, cause, order: item.wish.order).then { result in
+        recording(item, proven, cause, as: item.wish.purpose)
+    }
+
+    private func recording(
+        _ item: IntakeItem, _ proven: [ProvenEvidence], _ cause: Cause,
+        as purpose: IntakeWish.Purpose
+    ) -> Wish<[IntakeResult]> {
+        recording(item, proven, cause, as: purpose, order: item.wish.order).then { result in
             // Genuine evidence is recorded even if it names an order that does not exist.
             guard case .failure(.refused(.orderUnknown)) = result else { return .answered(result) }
-            return recording(item, proven, cause, order: nil)
+            return recording(item, proven, cause, as: purpose, order: nil)
+        }.then { result in
+            // What was queued for a customer who was merged since is the other one's.
+            guard case .failure(.refused(.customerMerged(_, let whole))) = result,
+                let led = purpose.led(to: whole)
+            else { return .answered(result) }
+            return recording(item, proven, cause, as: led)
         }
     }
 
     private func recording(
-        _ item: IntakeItem, _ proven: [ProvenEvidence], _ cause: Cause, order: OrderID?
+        _ item: IntakeItem, _ proven: [ProvenEvidence], _ cause: Cause,
+        as purpose: IntakeWish.Purpose, order: OrderID?
     ) -> Wish<[IntakeResult]> {
-        let pieces = proven.enumerated().map { Submission.Item(index: $0, facts: $1.facts) }
-        let submission = Submission(pieces, by: item.wish.purpose.bearer, order: order)
-        let environment = proven.first?.environment ?? item.wish.heading.environment
-        let stream = submission.stream(in: item.wish.project, environment)
-        let command = Command(
-            submission, in: stream, on: proven.map(\.record), by: .intake, cause: cause
-        ).unlessErased(since: item.addedAt)
-        return Wish(command) { outcome in
-            notice(outcome, in: item.wish.project)
-            return submission.outcomes(of: outcome).map(IntakeResult.init)
+        let project = item.wish.project
+        let newest = proven.last?.environment ?? item.wish.heading.environment
+        // A store may prove an older purchase of one environment with a newer one of the other.
+        let environments = Environment.allCases.filter { environment in
+            environment == newest || proven.contains { $0.environment == environment }
+        }
+        let submissions = environments.map { environment in
+            let pieces = proven.enumerated().filter { $1.environment == environment }
+            return Submission(
+                pieces.map { Submission.Item(index: $0, facts: $1.facts) }, by: purpose.bearer,
+                order: environment == newest ? order : nil)
+        }
+        let commands = zip(environments, submissions).map { environment, submission in
+            Command(
+                submission, in: submission.stream(in: project, environment),
+                on: proven.filter { $0.environment == environment }.map(\.record), by: .intake,
+                cause: cause
+            ).unlessErased(since: item.addedAt)
+        }
+        return Wish(commands) { outcomes throws(CommandError) in
+            var results: [IntakeResult] = []
+            for (submission, outcome) in zip(submissions, outcomes) {
+                let outcome = try outcome.get()
+                notice(outcome, in: project)
+                results += submission.outcomes(of: outcome).map(IntakeResult.init)
+            }
+            return results
         }
     }
 }
@@ -171,6 +292,15 @@ extension Submission {
 }
 
 extension IntakeWish.Purpose {
+    /// The same for the customer of whom its own is a part; `nil` if it has none, or that one.
+    fileprivate func led(to whole: CustomerID) -> IntakeWish.Purpose? {
+        switch self {
+        case .submit(let customer): customer == whole ? nil : .submit(whole)
+        case .restore(let customer): customer == whole ? nil : .restore(whole)
+        case .notification: nil
+        }
+    }
+
     fileprivate var bearer: Submission.Bearer {
         switch self {
         case .submit(let customer): .customer(customer)

@@ -27,7 +27,7 @@ package final class NotificationGate: Sendable {
         self.news = news
     }
 
-    private var now: Instant { submissions.intake.ports.machineClock() }
+    private var now: Instant { submissions.intake.machineClock() }
 
     /// Costs next to nothing, because the thread that serves connections calls it. The signer proves
     /// little: any stranger can copy a signer's certificates, but few can send from a genuine sender's

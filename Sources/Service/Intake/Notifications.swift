@@ -65,7 +65,7 @@ extension Submissions {
             isFirst = try !obtain(intake.archive.hasBelieved(proven.record.digest))
         }
         let command = try command(recording: proven, head, for: project)
-        return Wish(command) { [isFirst] outcome throws(CommandError) in
+        return Wish<NotificationAnswer>(command) { [isFirst] outcome throws(CommandError) in
             notice(outcome, in: project)
             let results = outcome.items.map(\.result)
             if !results.isEmpty, results.allSatisfy({ $0 == .refused(.purchaseErased) }) {
@@ -74,6 +74,12 @@ extension Submissions {
             return .kept(
                 head, proven.environment,
                 isNew: isFirst || outcome.items.contains { $0.result != .alreadyKnown })
+        }.then { result in
+            // A customer of the account was merged at the same moment: the store sends it again.
+            guard case .failure(.refused(.customerMerged)) = result else {
+                return .answered(result)
+            }
+            return .answered(.failure(.fault(.busy)))
         }
     }
 
@@ -97,7 +103,7 @@ extension Submissions {
         return Command(
             submission, in: submission.stream(in: project, proven.environment),
             on: [proven.record], by: proven.kind.store.actor,
-            cause: intake.ports.secrets.cause(of: head, proven.record))
+            cause: intake.secrets.cause(of: head, proven.record))
     }
 
     /// The customers of the accounts that it names.
@@ -108,7 +114,7 @@ extension Submissions {
         for consent in proven.facts.consents {
             customers.formUnion(
                 try obtain(
-                    intake.ports.accounts.customers(
+                    intake.accounts.customers(
                         of: consent.appTransaction, in: project, proven.environment,
                         limit: AccountAnswer.limit)))
         }

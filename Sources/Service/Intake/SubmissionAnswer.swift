@@ -85,9 +85,22 @@ extension [JudgedPiece] {
             case .refused(let refused): return [SubmittedItem(.refused(refused), at: index)]
             case .undecided(let id): return [SubmittedItem(.undecided(id), at: index)]
             case .believed(let proven):
-                let other = proven.environment == environment ? nil : proven.environment
-                return (outcomes[index] ?? []).map { SubmittedItem($0, otherEnvironment: other) }
+                let found = proven.last?.environment
+                let other = found == environment ? nil : found
+                return (outcomes[index] ?? []).newest.map {
+                    SubmittedItem($0, otherEnvironment: other)
+                }
             }
         }
+    }
+}
+
+extension [ItemOutcome] {
+    /// One for each purchase: a store may tell of older parts of it before the newest.
+    fileprivate var newest: [ItemOutcome] {
+        enumerated().filter { place, outcome in
+            outcome.purchase == nil
+                || !self[(place + 1)...].contains { $0.purchase == outcome.purchase }
+        }.map(\.element)
     }
 }

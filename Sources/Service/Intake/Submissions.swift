@@ -1,9 +1,12 @@
 package import Core
+import Threading
 
 /// Records what back ends and stores submit, once it is proven.
 package struct Submissions: Sendable {
     /// How many transactions one piece of evidence may contain.
     package static let transactionLimit = 5000
+    /// How long a call waits for a store, in milliseconds; then the queue asks.
+    package static let patience: Int64 = 5000
 
     package let intake: Intake
     package let apps: AppRing
@@ -11,12 +14,14 @@ package struct Submissions: Sendable {
     /// Called for each recorded purchase of a product that the catalog does not know.
     private let noticeUnknown: @Sendable (ProjectID, ProductKey) -> Void
 
+    /// Without `apps`, it keeps them in memory itself.
     package init(
-        _ intake: Intake, apps: AppRing,
+        _ intake: Intake, apps: AppRing? = nil,
         noticeUnknown: @escaping @Sendable (ProjectID, ProductKey) -> Void = { _, _ in }
     ) {
         self.intake = intake
-        self.apps = apps
+        self.apps =
+            apps ?? AppRing(intake.directory, machineClock: intake.machineClock)
         self.noticeUnknown = noticeUnknown
     }
 
@@ -30,21 +35,53 @@ package struct Submissions: Sendable {
     }
 
     /// A customer's request to record what the evidence states. Unproven evidence is left out;
-    /// evidence of the other environment is recorded there.
+    /// evidence of the other environment is recorded there. A store that must be asked first holds no
+    /// thread.
     package func submitting(
         _ request: SubmissionRequest, for stream: Stream, by sender: Sender
     ) throws(CommandError) -> Wish<SubmissionAnswer> {
-        let judged = try judge(request, of: stream)
-        let parts = [
-            SubmissionPart(judged, request, in: stream, order: request.order),
-            SubmissionPart(judged, request, in: stream.inOtherEnvironment, order: nil),
-        ].compactMap(\.self)
+        let pieces = try judge(request, of: stream)
+        if pieces.questions.isEmpty {
+            return try recording(pieces.inOrder, request, for: stream, by: sender)
+        }
+        let arrived = intake.now()
+        let asked = pieces.questions.map {
+            intake.judging($0.inquiry, within: Submissions.patience)
+        }
+        return .ask(
+            Course.all(asked).map { verdicts in
+                .look { () throws(CommandError) in
+                    var pieces = pieces
+                    for (question, verdict) in zip(pieces.questions, verdicts) {
+                        pieces.judged[question.index] = try judge(
+                            verdict, on: question, request, of: stream)
+                    }
+                    return try recording(
+                        pieces.inOrder, request, for: stream, by: sender,
+                        after: (Set(pieces.questions.map(\.index)), arrived))
+                }
+            })
+    }
+
+    private func recording(
+        _ judged: [JudgedPiece], _ request: SubmissionRequest, for stream: Stream,
+        by sender: Sender, after asked: (indices: Set<Int>, since: Instant)? = nil
+    ) throws(CommandError) -> Wish<SubmissionAnswer> {
+        // What the first call could not tell in time may come with the second one under the same key.
+        let apart = sender.idempotencyKey == nil ? [] : asked?.indices ?? []
+        let parts = SubmissionPart.parts(of: judged, request, in: stream, apart: apart)
         let held = try obtain(unwritten(by: parts, around: stream))
-        let cause = intake.ports.secrets.cause(of: sender, request, judged)
-        let commands = parts.map { $0.command(by: sender.actor, cause: cause) }
+        if let whole = held[stream]?.customer.mergedInto {
+            throw .refused(.customerMerged(stream.customer, into: whole))
+        }
+        let cause = intake.secrets.cause(of: sender, request, judged)
+        let commands = parts.map { part in
+            let command = part.command(by: sender.actor, cause: part.cause(under: cause))
+            return asked.map { command.unlessErased(since: $0.since) } ?? command
+        }
         // The request with all its bytes is freed while it waits.
         return Wish(commands) {
-            [now = intake.ports.now, order = request.order] results throws(CommandError) in
+            [now = intake.now, order = request.order] results throws(CommandError) in
             var outcomes: [ItemOutcome] = []
             var snapshots = held
             for (part, result) in zip(parts, results) {
@@ -73,7 +110,7 @@ package struct Submissions: Sendable {
         }
         var snapshots: [Stream: CustomerSnapshot] = [:]
         for stream in wanted where !parts.contains(where: { $0.stream == stream }) {
-            snapshots[stream] = try intake.ports.ledger.customer(of: stream)
+            snapshots[stream] = try intake.ledger.customer(of: stream)
         }
         return snapshots
     }
@@ -99,11 +136,25 @@ package struct SubmissionRequest: Sendable {
     package let isRestore: Bool
     /// The customer's order that this fulfils, for evidence that cannot name it.
     package let order: OrderID?
+    /// The only environment of which evidence is taken; `nil` for both.
+    package let environment: Environment?
 
-    package init(_ pieces: [RawEvidence], isRestore: Bool, order: OrderID?) {
+    package init(
+        _ pieces: [RawEvidence], isRestore: Bool, order: OrderID?, only environment: Environment?
+    ) {
         self.pieces = pieces
         self.isRestore = isRestore
         self.order = order
+        self.environment = environment
+    }
+
+    /// Why evidence of that environment is not taken.
+    func refusal(of found: Environment) -> RefusedEvidence? {
+        guard let environment, environment != found else { return nil }
+        return RefusedEvidence(
+            code: "environment_not_allowed",
+            sentence: "It is of the environment \(found.rawValue), and the key is for "
+                + "\(environment.rawValue) alone; submit it with another key.")
     }
 }
 
@@ -112,19 +163,49 @@ private struct SubmissionPart: Sendable {
     let stream: Stream
     let submission: Submission
     private let evidence: [EvidenceRecord]
+    /// The piece that it is about, if that has a commit of its own.
+    private let piece: Int?
+
+    /// One for each environment, and one for each of the pieces that are to be apart.
+    static func parts(
+        of judged: [JudgedPiece], _ request: SubmissionRequest, in stream: Stream,
+        apart: Set<Int>
+    ) -> [SubmissionPart] {
+        let own = apart.sorted().filter { place in
+            judged[place].belief?.contains { $0.environment == stream.environment } ?? false
+        }
+        // The first of them fulfils the order, or else the rest.
+        let single = apart.sorted().flatMap { place -> [SubmissionPart] in
+            let order = place == own.first ? request.order : nil
+            return [
+                SubmissionPart(judged, request, in: stream, order: order, of: place),
+                SubmissionPart(
+                    judged, request, in: stream.inOtherEnvironment, order: nil, of: place),
+            ].compactMap(\.self)
+        }
+        let order = own.isEmpty ? request.order : nil
+        return single
+            + [
+                SubmissionPart(judged, request, in: stream, order: order, without: apart),
+                SubmissionPart(
+                    judged, request, in: stream.inOtherEnvironment, order: nil, without: apart),
+            ].compactMap(\.self)
+    }
 
     /// `nil` if nothing in the request concerns that environment.
-    init?(
-        _ judged: [JudgedPiece], _ request: SubmissionRequest, in stream: Stream, order: OrderID?
+    private init?(
+        _ judged: [JudgedPiece], _ request: SubmissionRequest, in stream: Stream,
+        order: OrderID?, of piece: Int? = nil, without apart: Set<Int> = []
     ) {
+        self.piece = piece
         var items: [Submission.Item] = []
         var evidence: [EvidenceRecord] = []
-        for (index, piece) in judged.enumerated() {
-            guard let proven = piece.belief, proven.environment == stream.environment else {
-                continue
+        for (index, judgement) in judged.enumerated()
+        where piece.map({ $0 == index }) ?? !apart.contains(index) {
+            for proven in judgement.belief ?? [] where proven.environment == stream.environment {
+                items.append(Submission.Item(index: index, facts: proven.facts))
+                evidence.append(proven.record)
             }
-            items.append(Submission.Item(index: index, facts: proven.facts))
-            evidence.append(proven.record)
         }
         if items.isEmpty, order == nil { return nil }
         self.stream = stream
@@ -133,6 +214,12 @@ private struct SubmissionPart: Sendable {
             items,
             by: request.isRestore ? .restorer(stream.customer) : .customer(stream.customer),
             order: order)
+    }
+
+    /// Under one key, each part has a name of its own.
+    func cause(under cause: Cause) -> Cause {
+        guard let piece else { return cause }
+        return Cause(text: "piece:\(piece):\(cause.text)", digest: cause.digest)
     }
 
     func command(by actor: Actor, cause: Cause) -> Command {
@@ -170,7 +257,8 @@ extension Secrets {
     fileprivate func cause(
         of sender: Sender, _ request: SubmissionRequest, _ judged: [JudgedPiece]
     ) -> Cause {
-        guard sender.idempotencyKey == nil, let proven = judged.lazy.compactMap(\.belief).first
+        guard sender.idempotencyKey == nil,
+            let proven = judged.lazy.compactMap(\.belief?.first).first
         else {
             return cause(
                 of: sender, request.isRestore ? "restore" : "submit",

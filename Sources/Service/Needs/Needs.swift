@@ -1,18 +1,18 @@
 package import Core
 
-/// Reads what instances note beside the log.
+/// Reads the notes that instances keep in the database.
 package protocol NoteReading: Sendable {
     func noteNames() throws(Fault) -> Set<String>
 }
 
-/// The names of notes beside the log about what came from stores.
+/// Names of notes about what came from stores.
 package enum Note {
-    /// A proven notification about an app came.
+    /// A verified notification about an app came.
     package static func news(of app: StoreApp) -> String {
         "news \(app.project) \(app.key.store.rawValue) \(app.key.id)"
     }
 
-    /// A product was bought that no catalog knew.
+    /// A product was bought that was in no catalog.
     package static func bought(_ product: ProductKey, in project: ProjectID) -> String {
         "\(boughtPrefix(project))\(product.store.rawValue) \(product.id)"
     }
@@ -22,23 +22,29 @@ package enum Note {
 
 /// What projects need from people.
 package struct Needs: Sendable {
-    private let ports: Ports
-    /// The flag of each store's apps on the command line.
+    private let ledger: any EventLog
+    private let notes: any NoteReading
+    private let credentials: any CredentialKeeper
+    private let now: @Sendable () -> Instant
+    /// Each store's flag for apps on the command line.
     private let flags: [Store: String]
-    /// Whether a test moves the clock: then nothing is ever late.
+    /// The stores that send notifications.
+    private let sending: Set<Store>
+    /// Under a test clock, nothing is ever late.
     private let isForTests: Bool
 
     package init(_ ports: Ports, _ stores: [any StoreProfile], isForTests: Bool) {
-        self.ports = ports
+        (ledger, notes) = (ports.ledger, ports.notes)
+        (credentials, now) = (ports.credentials, ports.now)
         self.isForTests = isForTests
+        sending = Set(stores.filter { $0.news != nil }.map(\.store))
         flags = Dictionary(
             stores.map { ($0.store, $0.appFlag.name) }, uniquingKeysWith: { one, _ in one })
     }
 
-    /// Everything that one project needs.
     package func needs(of project: ProjectID) throws(CommandError) -> [ProjectNeed] {
-        let state = try ports.ledger.existing(project)
-        let sight = try obtain(sight(of: project, state, notes: ports.notes.noteNames()))
+        let state = try ledger.existing(project)
+        let sight = try obtain(sight(of: project, state, notes: notes.noteNames()))
         return ProjectCheck.all.flatMap { $0.needs(of: sight) }
     }
 
@@ -59,7 +65,8 @@ package struct Needs: Sendable {
         }
         return ProjectSight(
             project: project, state: state,
-            credentials: try ports.credentials.statuses(of: project), heard: Set(heard),
-            bought: Set(bought), flags: flags, now: ports.now(), isForTests: isForTests)
+            credentials: try credentials.statuses(of: project), heard: Set(heard),
+            bought: Set(bought), flags: flags, sending: sending, now: now(),
+            isForTests: isForTests)
     }
 }

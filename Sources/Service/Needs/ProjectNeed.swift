@@ -2,26 +2,26 @@ import Core
 
 /// Something that a project needs from a person.
 package struct ProjectNeed: Hashable, Sendable {
-    /// The stable code that programs compare.
+    /// A stable code for programs.
     package let code: String
-    /// Whether something does not work because of it; otherwise it may be intended.
+    /// Whether something does not work because of it. Otherwise it may be intended.
     package let isWrong: Bool
     package let sentence: String
-    /// What to do about it, in words.
+    /// What to do, in words.
     package let remedy: String
-    /// The commands that do it, as a shell takes them; empty where only a person can.
+    /// Shell commands that do it; empty if only a person can.
     package let commands: [String]
 }
 
-/// A look at one thing that a project may lack.
+/// Examines one thing that a project may lack.
 package struct ProjectCheck: Sendable {
     package let code: String
-    /// What it looks at.
+    /// What it examines.
     package let subject: String
     package let isWrong: Bool
     let find: @Sendable (ProjectSight) -> [Finding]
 
-    /// One place where something is lacking.
+    /// One place where something is missing.
     struct Finding {
         let sentence: String
         let remedy: String
@@ -52,25 +52,26 @@ package struct ProjectCheck: Sendable {
     ]
 }
 
-/// What the checks of a project look at.
+/// What a project's checks look at.
 package struct ProjectSight: Sendable {
     let project: ProjectID
     let state: ProjectState
     let credentials: [AppKey: CredentialsStatus]
-    /// The apps about which a store has ever sent a notification.
+    /// Apps with at least one notification from a store.
     let heard: Set<AppKey>
-    /// Products that were bought and that no catalog knew then.
+    /// Products that were bought before a catalog knew them.
     let bought: Set<ProductKey>
-    /// The flag of each store's apps on the command line.
+    /// Each store's flag for apps on the command line.
     let flags: [Store: String]
+    /// The stores that send notifications.
+    let sending: Set<Store>
     let now: Instant
-    /// Whether a test moves the clock: then nothing is ever late.
+    /// Under a test clock, nothing is ever late.
     let isForTests: Bool
 
-    /// The flag of the project, unless it is the usual one.
+    /// The project's flag; empty for the default project.
     var projectFlag: String { project.text == "default" ? "" : " --project \(project)" }
 
-    /// The flags that name an app.
     func flags(of app: AppKey) -> String {
         "--\(flags[app.store] ?? "app") \(app.id)\(projectFlag)"
     }

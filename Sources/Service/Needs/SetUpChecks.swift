@@ -27,10 +27,13 @@ extension ProjectCheck {
         "app_without_credentials", "credentials of each app"
     ) { sight in
         sight.state.apps.filter { sight.credentials[$0.key]?.hasKey != true }.map { app in
-            Finding(
+            let loss =
+                sight.sending.contains(app.key.store)
+                ? "missed notifications stay missed" : "no purchase in it counts"
+            return Finding(
                 sentence:
                     "The app \(app.key.id) of \(sight.project) has no key for its store, so Deed asks the store "
-                    + "nothing: missed notifications stay missed.",
+                    + "nothing: \(loss).",
                 remedy: "Make a key in the store's console, and set it with deed app set "
                     + "\(sight.flags(of: app.key)), whose --help names the flags of a key.")
         }
@@ -39,7 +42,9 @@ extension ProjectCheck {
     static let notifications = ProjectCheck(
         "app_without_notifications", "notifications about each app"
     ) { sight in
-        sight.state.apps.filter { !sight.heard.contains($0.key) }.map { app in
+        sight.state.apps.filter {
+            sight.sending.contains($0.key.store) && !sight.heard.contains($0.key)
+        }.map { app in
             Finding(
                 sentence:
                     "No notification about the app \(app.key.id) of \(sight.project) has come yet.",

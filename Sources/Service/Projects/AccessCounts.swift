@@ -15,7 +15,7 @@ package struct AccessTally: Hashable, Sendable {
     }
 }
 
-/// Who gains and loses access at the instant at which one catalog replaces another.
+/// Who gains and loses access when one catalog replaces another.
 package struct AccessCounts: Hashable, Sendable {
     package static let listLimit = 1000
 
@@ -31,14 +31,14 @@ package struct AccessCounts: Hashable, Sendable {
     package private(set) var concerned: [Concerned] = []
     /// Whether more customers are affected than are listed; the tallies cover all.
     package private(set) var hasMore = false
-    /// How many purchases of customers wait for each new product.
+    /// How many customers' purchases wait for each new product.
     package private(set) var waiting: [ProductKey: Int] = [:]
-    /// Customers with unreadable events, who are in none of these counts.
+    /// Customers with unreadable events, counted nowhere else.
     package internal(set) var unread = 0
 
     package init() {}
 
-    /// The same, in order of product.
+    /// The waiting purchases by product, in order.
     package var waitingInOrder: [(product: ProductKey, purchases: Int)] {
         waiting.sorted { $0.key < $1.key }.map { ($0.key, $0.value) }
     }
@@ -70,8 +70,8 @@ package struct AccessCounts: Hashable, Sendable {
 }
 
 extension Catalogs {
-    /// Who gains and loses access now by the step, from the states of all customers of the project.
-    /// `report` gets how many have been read so far.
+    /// Counts who would gain or lose access by the step now, from all customers' states. `report`
+    /// gets the number read so far.
     package func accessCounts(
         of step: CatalogStep, in project: ProjectID, report: (Int) -> Void = { _ in }
     ) throws(CommandError) -> AccessCounts {
@@ -86,7 +86,7 @@ extension Catalogs {
             let page = try obtain(
                 directory.customers(of: project, after: last, limit: pageLimit))
             if page.isEmpty { return counts }
-            // A keeper of unclaimed purchases has no access to lose.
+            // Unclaimed purchases have no customer who could lose access.
             for customer in page where !customer.stream.customer.isReserved {
                 guard let state = customer.state else {
                     counts.unread += 1

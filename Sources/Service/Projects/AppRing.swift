@@ -1,46 +1,47 @@
 package import Core
 
-/// The apps of all projects in memory: evidence names an app, and a store's news names no project.
+/// The apps of all projects in memory. Evidence names an app but no project.
 ///
-/// The instance's own changes take effect before they are answered. Another instance may have changed an app
-/// a moment ago: if an app is missing, or differs from what evidence says, all apps are read again, a limited
-/// number of times per second.
+/// The instance's own changes take effect before they are answered. Another instance may have just
+/// changed an app: if an app is missing, or does not match the evidence, all apps are read again, a
+/// limited number of times per second.
 package final class AppRing: Sendable {
     private struct Listed {
         var apps: [AppKey: ListedApp] = [:]
         var projects: [ProjectID: [ListedApp]] = [:]
     }
     private let listed: Refreshing<Listed>
-    private let ports: Ports
+    private let machineClock: @Sendable () -> Instant
 
-    package init(_ ports: Ports) {
-        self.ports = ports
+    package init(
+        _ directory: any Directory, machineClock: @escaping @Sendable () -> Instant
+    ) {
+        self.machineClock = machineClock
         listed = Refreshing(Listed()) { () throws(Fault) in
-            let all = try ports.directory.apps()
+            let all = try directory.apps()
             return Listed(
                 apps: Dictionary(all.map { ($0.app, $0) }) { first, _ in first },
                 projects: Dictionary(grouping: all, by: \.project))
         }
     }
 
-    /// The app with its project; `nil` if no project has it.
+    /// The app with its project, or `nil`.
     func find(_ app: AppKey) throws(Fault) -> ListedApp? {
-        try listed.find(at: ports.machineClock()) { $0.apps[app] }
+        try listed.find(at: machineClock()) { $0.apps[app] }
     }
 
     /// Reads every app again, unless that happened too often recently.
-    func refresh() throws(Fault) { try listed.refresh(at: ports.machineClock()) }
+    func refresh() throws(Fault) { try listed.refresh(at: machineClock()) }
 
-    /// Learns a change that this instance just made, before the change is answered. If reading fails now,
+    /// Takes in a change that this instance just made, before it is answered. If reading fails now,
     /// the next look at the database does it; the change itself is durable.
     package func learnChange() { try? reload() }
 
-    /// The apps of the project that memory knows.
     func apps(of project: ProjectID) -> [ListedApp] {
         listed.known { $0.projects[project] }?.found ?? []
     }
 
-    /// The app, if memory knows it.
+    /// The app, if it is in memory.
     func known(_ app: AppKey) -> ListedApp? { listed.known { $0.apps[app] }?.found }
 
     /// Reads every app.

@@ -9,20 +9,20 @@ package struct AppAnswer: Hashable, Sendable {
     package let credentials: CredentialsStatus?
 }
 
-/// The apps of projects, and their credentials for stores.
+/// Manages projects' apps and their store credentials.
 package struct Apps: Sendable {
     let credentials: any CredentialKeeper
     let secrets: Secrets
     let now: @Sendable () -> Instant
 
-    /// A request to add an app to a project or to change it, together with its credentials.
+    /// A request to add or change an app, together with its credentials.
     package func setting(
         _ key: AppKey, _ change: AppChange, _ credentials: CredentialsChange = CredentialsChange(),
         of project: ProjectID, as setter: AppSetter, by sender: Sender
     ) -> Wish<AppAnswer> {
         let name = StoreApp(project: project, key: key)
         return .look { () throws(CommandError) in
-            // The sender would take it for the real store, and hand over the real store's
+            // The sender would take it for the real store and hand over the real store's
             // credentials.
             if setter == .key, credentials.holdsSecret,
                 let address = try obtain(self.credentials.statuses(of: project))[key]?.address
@@ -40,8 +40,8 @@ package struct Apps: Sendable {
         }
     }
 
-    /// Changes an app's credentials. They come after the app's event: credentials stored for a missing app
-    /// would wait for one.
+    /// Changes an app's credentials once its event is recorded. Credentials stored for a missing
+    /// app would wait for one.
     private func show(
         _ change: CredentialsChange, _ write: CredentialsWrite?, of app: StoreApp, by actor: Actor
     ) throws(CommandError) -> CredentialsStatus? {
@@ -49,16 +49,15 @@ package struct Apps: Sendable {
             if !change.isEmpty {
                 return try credentials.change(app, change, at: write, by: actor, now: now())
             }
-            // When a removed app is set again, nothing is left of its past.
+            // When a removed app is set again, nothing of its past may remain.
             try obtain(credentials.forget(app, before: write.appSince))
         }
         return try obtain(credentials.statuses(of: app.project))[app.key]
     }
 
-    /// An app that was set.
     private struct SetApp: Sendable {
         let app: App
-        /// `nil` if the app was removed since an earlier copy of the request set it.
+        /// `nil` if the app was removed after an earlier copy of the request set it.
         let write: CredentialsWrite?
     }
 
@@ -76,10 +75,14 @@ package struct Apps: Sendable {
             state, _ throws(Refusal) in
             try state.set(key, change, of: project, by: setter, isRemembered: isRemembered)
         }
-        return Wish(command) { outcome throws(CommandError) in
-            var app = outcome.state.project?.app(key)
-            if case .appSet(let set)? = outcome.events.last?.event { app = set }
-            guard let app else { throw .fault(.broken("setting an app left no app")) }
+        return Wish(
+            command, telling: { if case .appSet(let app) = $0 { app } else { nil } }
+        ) { recorded in
+            SetApp(app: recorded.told, write: recorded.outcome.write(to: key))
+        } otherwise: { outcome throws(CommandError) in
+            guard let app = outcome.state.project?.app(key) else {
+                throw .fault(.broken("setting an app left no app"))
+            }
             return SetApp(app: app, write: outcome.write(to: key))
         }
     }
@@ -94,15 +97,15 @@ package struct Apps: Sendable {
             try state.remove(key)
         }
         return Wish(command) { $0.ownVersion }.thenLooking { version throws(CommandError) in
-            // Not the credentials of an app that was set again since.
+            // Keep the credentials of an app that was set again since.
             try obtain(
                 credentials.forget(StoreApp(project: project, key: key), before: version))
             return AppAnswer(project: project, key: key, app: nil, credentials: nil)
         }
     }
 
-    /// The operator's request to let keys of a project add an app, or any app, or to withdraw that; the
-    /// answer lists all that they may add afterwards.
+    /// An operator's request to let a project's keys add an app, or any app, or to withdraw that.
+    /// The answer lists what they may add afterwards.
     package func allowing(
         _ allowance: AppAllowance, isTakenBack: Bool = false, in project: ProjectID,
         by sender: Sender
@@ -125,10 +128,10 @@ package struct Apps: Sendable {
 }
 
 extension Outcome {
-    /// The version of the stream that includes all of it.
+    /// The stream's version after these events.
     fileprivate var ownVersion: Int64 { events.last?.version ?? state.version }
 
-    /// Decides whether credentials that come with an app are older than the stored ones.
+    /// Determines whether credentials that come with an app are older than the stored ones.
     fileprivate func write(to key: AppKey) -> CredentialsWrite? {
         guard let since = state.project?.versionOfArrival(of: key), since <= ownVersion
         else { return nil }

@@ -10,9 +10,9 @@ package struct CatalogAnswer: Hashable, Sendable {
 /// A request to replace the project's catalog.
 package struct CatalogProposal: Sendable {
     package let catalog: Catalog
-    /// The canonical form, which identifies a repeated request.
+    /// The canonical form, which identifies repeated requests.
     package let text: String
-    /// The version that may be replaced; `nil` for any.
+    /// The version to replace; `nil` for any.
     package let basis: Int64?
 
     package init(catalog: Catalog, text: String, basis: Int64?) {
@@ -22,12 +22,11 @@ package struct CatalogProposal: Sendable {
     }
 }
 
-/// What a proposed catalog changes or has changed.
+/// What a proposed catalog changes, or has changed.
 package struct CatalogStep: Hashable, Sendable {
     /// The project's version.
     package let version: Int64
     package let changes: [CatalogChange]
-    /// The replaced catalog.
     package let old: Catalog
     package let new: Catalog
     package let isApplied: Bool
@@ -41,14 +40,13 @@ package struct CatalogStep: Hashable, Sendable {
     }
 }
 
-/// What projects sell, and the effects of a change.
+/// Manages catalogs and shows what a change does.
 package struct Catalogs: Sendable {
     let ledger: any EventLog
     let directory: any Directory
     let secrets: Secrets
     let now: @Sendable () -> Instant
 
-    /// The project's present catalog.
     package func catalog(of project: ProjectID) throws(CommandError) -> CatalogAnswer {
         let state = try ledger.existing(project)
         return CatalogAnswer(catalog: state.catalog, version: state.catalogVersion)
@@ -99,7 +97,8 @@ package struct Catalogs: Sendable {
             version: changed.version, from: old, to: changed.catalog, isApplied: true)
     }
 
-    /// The catalog that a version replaced: for a repetition, and for one of two admins.
+    /// The catalog that a version replaced. Needed for a repetition, and when two admins act at
+    /// once.
     private func catalog(
         before version: Int64, of project: ProjectID
     ) throws(CommandError) -> Catalog {

@@ -1,35 +1,46 @@
 package import Core
 
-/// The keys to projects, looked up by digest in memory.
+/// The keys of all projects in memory, looked up by digest. Some may have expired.
 ///
-/// A missing key may be brand-new: the ring is read again, but only a few times a second, so that
-/// unknown keys cannot be used to load the database.
+/// A missing key may be brand-new, so the ring is read again, but only a few times a second:
+/// unknown keys must not load the database.
 package final class KeyRing: Sendable {
     private let keys: Refreshing<[[UInt8]: LiveKey]>
-    private let ports: Ports
+    private let secrets: Secrets
+    private let clock: @Sendable () -> Instant
+    private let machineClock: @Sendable () -> Instant
+    /// When the keys were used.
+    package let uses: KeyUses
+    /// Refused calls of people's keys.
+    package let refusals: RefusedCalls
 
     package init(_ ports: Ports) {
-        self.ports = ports
-        keys = Refreshing([:]) { () throws(Fault) in
-            Dictionary(try ports.directory.liveKeys().map { ($0.digest, $0) }) { first, _ in first }
+        (secrets, clock, machineClock) = (ports.secrets, ports.now, ports.machineClock)
+        uses = KeyUses(ports.keyUsing)
+        refusals = RefusedCalls(ports)
+        keys = Refreshing([:]) { [directory = ports.directory] () throws(Fault) in
+            Dictionary(try directory.liveKeys().map { ($0.digest, $0) }) { first, _ in first }
         }
     }
 
     /// The digest that identifies a key.
-    package func digest(of text: String) -> [UInt8] { ports.secrets.digest(Array(text.utf8)) }
+    package func digest(of text: String) -> [UInt8] { secrets.digest(Array(text.utf8)) }
 
-    /// The key with this digest; looks in the database if memory does not know it.
+    /// The key with this digest. Asks the database if it is not in memory.
     package func find(_ digest: [UInt8]) throws(Fault) -> LiveKey? {
-        try keys.find(at: ports.machineClock()) { $0[digest] }
+        try keys.find(at: machineClock()) { $0[digest] }
     }
 
     /// How often the ring was read.
     package var edition: Int { keys.edition }
 
-    /// The key with this digest if memory knows it, and the edition of that memory.
+    /// The key with this digest if it is in memory, and the memory's edition.
     package func known(_ digest: [UInt8]) -> (key: LiveKey, edition: Int)? {
         keys.known { $0[digest] }.map { ($0.found, $0.edition) }
     }
+
+    /// The time by which keys expire.
+    package var now: Instant { clock() }
 
     /// Reads every live key.
     package func reload() throws(Fault) { try keys.reload() }

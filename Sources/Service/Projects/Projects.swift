@@ -1,11 +1,12 @@
 package import Core
 
-/// A newly made key: the only time that its text is known.
+/// A new key. Its text is not available again.
 package struct NewKey: Hashable, Sendable {
     package let text: String
     package let key: KeyID
     package let role: Role
     package let name: String
+    package var limits = KeyLimits()
 }
 
 /// Projects and their keys.
@@ -24,25 +25,52 @@ package struct Projects: Sendable {
         return Wish(command) { _ in }
     }
 
-    /// The text of a key to be made, for a caller who stores it before the key works.
+    /// A key's text, for callers who store it before the key works.
     package func newKeyText(_ role: Role) -> String {
         "deed_\(role.rawValue)_\(secrets.randomText(bytes: 25))"
     }
 
-    /// A request for a key to a project, with that text if one is given. Only its digest is stored.
+    /// A request for a new key with this text, if given. Only its digest is stored.
     package func creatingKey(
-        _ role: Role, text: String? = nil, name: String, of project: ProjectID, by sender: Sender
+        _ role: Role, text: String? = nil, name: String, ending end: KeyEnd? = nil,
+        only environment: Environment? = nil, of project: ProjectID, by sender: Sender
     ) -> Wish<NewKey> {
         let text = text ?? newKeyText(role)
-        let created = KeyCreated(
-            key: secrets.newID(prefix: "k_"), role: role, name: name, digest: digest(of: text))
-        let cause = secrets.cause(of: sender, "create_key", [created.key.text])
+        let (key, digest): (KeyID, String) = (secrets.newID(prefix: "k_"), digest(of: text))
+        let cause = secrets.cause(of: sender, "create_key", [key.text])
         let command = Command.project(project, actor: sender.actor, cause: cause) {
-            state, _ throws(Refusal) in
-            try state.add(created, to: project)
+            state, now throws(Refusal) in
+            try state.add(
+                key, role, name: name, digest: digest, ending: end, only: environment, to: project,
+                now: now)
         }
-        return Wish(command) { _ in
-            NewKey(text: text, key: created.key, role: role, name: name)
+        return Wish(command) { outcome throws(CommandError) in
+            NewKey(text, try outcome.key(key))
+        }
+    }
+
+    /// A request to replace a key. The old key keeps working during the overlap.
+    package func rotatingKey(
+        _ key: KeyID, overlap: KeyOverlap?, ending end: KeyEnd? = nil, of project: ProjectID,
+        by sender: Sender
+    ) -> Wish<RotatedKey> {
+        .look { () throws(CommandError) in
+            // The new key's text begins with the old key's role.
+            guard let old = try ledger.existing(project).key(key) else {
+                throw .refused(.keyUnknown(key))
+            }
+            let text = newKeyText(old.created.role)
+            let (new, digest): (KeyID, String) = (secrets.newID(prefix: "k_"), digest(of: text))
+            let cause = secrets.cause(of: sender, "rotate_key", [key.text, new.text])
+            let command = Command.project(project, actor: sender.actor, cause: cause) {
+                state, now throws(Refusal) in
+                try state.rotate(
+                    key, to: new, digest: digest, overlap: overlap, ending: end, now: now)
+            }
+            return Wish(command) { outcome throws(CommandError) in
+                RotatedKey(
+                    new: NewKey(text, try outcome.key(new)), old: try outcome.key(key))
+            }
         }
     }
 
@@ -56,19 +84,11 @@ package struct Projects: Sendable {
             try state.revoke(key, now: now)
         }
         return Wish(command) { outcome throws(CommandError) in
-            guard let revoked = outcome.state.project?.key(key) else {
-                throw .fault(.broken("revoking a key left no key"))
-            }
-            return revoked
+            try outcome.key(key)
         }
     }
 
-    /// Every key that the project has had, oldest first.
-    package func keys(of project: ProjectID) throws(CommandError) -> [Key] {
-        try ledger.existing(project).keys
-    }
-
-    /// The key with that text, revoked or not; `nil` if the project never had it.
+    /// The key with that text, revoked or not, or `nil`.
     package func key(_ text: String, in project: ProjectState) -> Key? {
         let digest = digest(of: text)
         return project.keys.first { $0.created.digest == digest }

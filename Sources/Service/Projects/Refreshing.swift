@@ -1,9 +1,9 @@
 import Core
 import Synchronization
 
-/// A list from the database, kept in memory. It is read again for callers who miss something in it: one read
-/// at a time, a limited number per second, and none right after a failed one. Strangers' requests must
-/// neither load the database nor hold up other callers.
+/// A list from the database, kept in memory. When a caller misses something in it, it is read
+/// again: one read at a time, a limited number per second, and none right after a failed one.
+/// Strangers' requests must neither load the database nor delay other callers.
 final class Refreshing<Kept: Sendable>: Sendable {
     private static var pauseAfterFault: Int64 { 500 }
 
@@ -13,7 +13,7 @@ final class Refreshing<Kept: Sendable>: Sendable {
     }
     private let kept: Mutex<Kept>
     private let reads = Atomic(0)
-    /// Held while the list is read, so that the later of two reads is kept.
+    /// Held while the list is read. The later of two reads is kept.
     private let reading = Mutex(Limits())
     private let read: @Sendable () throws(Fault) -> Kept
 
@@ -30,15 +30,15 @@ final class Refreshing<Kept: Sendable>: Sendable {
         kept.withLock { kept in find(kept).map { ($0, reads.load(ordering: .relaxed)) } }
     }
 
-    /// The result of `find`, after a database lookup if it returns nothing at first. Callers who
-    /// miss something at the same time wait for the first one's read, and share its fault.
+    /// The result of `find`. If it finds nothing, asks the database. Callers who miss something at
+    /// the same time wait for one read and share its fault.
     func find<Found: Sendable>(
         at now: Instant, _ find: (Kept) -> Found?
     ) throws(Fault) -> Found? {
         if let known = known(find) { return known.found }
         return try reading.withLock { limits throws(Fault) in
             if let known = known(find) { return known.found }
-            // The callers who waited for that read share its fault.
+            // Callers who waited for that read share its fault.
             if let (fault, at) = limits.fault,
                 now.milliseconds - at.milliseconds < Refreshing.pauseAfterFault
             {

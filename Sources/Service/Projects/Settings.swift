@@ -7,8 +7,7 @@ package struct SettingsAnswer: Hashable, Sendable {
     package let apps: [App]
     /// The apps that keys of the project may add.
     package let allowances: AppAllowances
-    /// Which credentials each app has for the store, without their secrets. Apps without credentials are left
-    /// out.
+    /// Which store credentials each app has, without secrets. Apps without any are left out.
     package let credentials: [AppKey: CredentialsStatus]
 }
 
@@ -21,7 +20,7 @@ extension Projects {
         )
     }
 
-    /// A request to change a project's settings; the answer has the resulting settings.
+    /// A request to change a project's settings. The answer has the new settings.
     package func changing(
         _ change: SettingsChange, of project: ProjectID, by sender: Sender,
         allowingUnknown: Bool = false
@@ -29,13 +28,15 @@ extension Projects {
         let cause = secrets.cause(of: sender, "change_settings", change.arguments)
         let command = Command.project(project, actor: sender.actor, cause: cause) {
             state, _ throws(Refusal) in
-            if !allowingUnknown { try state.requireCurrencies(of: change) }
+            if !allowingUnknown { try state.requireNames(of: change) }
             return try state.change(change, of: project)
         }
-        return Wish(command) { outcome throws(CommandError) in
-            if case .projectChanged(let settings) = outcome.events.first?.event {
-                return settings
-            }
+        return Wish(
+            command,
+            telling: { if case .projectChanged(let settings) = $0 { settings } else { nil } }
+        ) { recorded in
+            recorded.told
+        } otherwise: { outcome throws(CommandError) in
             guard let state = outcome.state.project else {
                 throw .fault(.broken("changing settings left no project"))
             }
@@ -45,7 +46,7 @@ extension Projects {
 }
 
 extension SettingsChange {
-    /// The values that distinguish requests; "none" stands for a removed rule for restoring.
+    /// Values that distinguish requests; "none" stands for a removed restore rule.
     fileprivate var arguments: [String?] {
         var arguments = [
             transfer?.rawValue, restore.map { $0?.rawValue ?? "none" }, coolDown?.text,
@@ -54,6 +55,9 @@ extension SettingsChange {
         arguments += refundReporting.map { $0?.arguments ?? ["no reports"] } ?? []
         if let customersPerAccount {
             arguments += ["per account", customersPerAccount.map { "\($0)" } ?? "any number"]
+        }
+        for (entitlement, limit) in supportLimits.sorted(by: { $0.key < $1.key }) {
+            arguments += ["support", entitlement.text, limit?.text]
         }
         for (currency, limit) in creditLimits.sorted(by: { $0.key < $1.key }) {
             arguments += [currency.text, limit.map { "\($0.perCall)/\($0.perDay)" }]

@@ -1,7 +1,7 @@
 package import Core
 
-/// The store's history of all purchases of a customer, requested if it is not known to be read: after an
-/// inquiry without an answer, and in rounds of everyone.
+/// Requests the store's history of all of a customer's purchases: after an unanswered inquiry, and
+/// in rounds over all customers.
 extension StoreRound {
     private static let historyPage = 200
 
@@ -28,7 +28,7 @@ extension StoreRound {
         self.ahead = WorkAhead(
             customers: others.customers + ahead.all,
             milliseconds: others.milliseconds + ahead.milliseconds(at: profile(of: app)))
-        // The estimate comes first.
+        // Report the estimate first.
         count { _ in }
         tellEstimate(ahead, of: app)
         if round.isSlow, ahead.missing == 0 { limitCalls(of: app, to: slowCalls) }
@@ -63,22 +63,22 @@ extension StoreRound {
         tellRest(left, after: round, of: app)
     }
 
-    /// The round under way, or a new one if one is wanted or there was none.
+    /// The current round, or a new one if one is wanted or there was none.
     private func round(of name: StoreApp) throws(CommandError) -> HistoryRound {
         let known = try obtain(port.books.historyRound(of: name))
         var round = known ?? HistoryRound(isSlow: true, wasWhole: false)
         if round.isFilled {
             if !plan.asksEveryHistory { return round }
             let ahead = try obtain(port.books.countHistories(of: name, asFilled: false))
-            // A requested round continues while some of its questions are still to be asked.
+            // A requested round continues while it has questions left to ask.
             if !round.isSlow, ahead.all > ahead.missing { return round }
         }
         round.isSlow = !plan.asksEveryHistory
-        // If this ends early, some questions are made twice and none is forgotten.
+        // If the process dies here, some questions are asked twice but none is forgotten.
         round.isFilled = false
         try obtain(port.books.keep(round, of: name))
         try obtain(port.books.fillHistoryQuestions(of: name, in: nil, because: nil))
-        // While an app has no customer, its round is still ahead.
+        // While an app has no customers, its round has not begun.
         round.isFilled = try obtain(port.books.countHistories(of: name, asFilled: false)).all > 0
         try obtain(port.books.keep(round, of: name))
         return round
@@ -104,7 +104,7 @@ extension StoreRound {
         }
     }
 
-    /// The same for a run without the step for histories.
+    /// Reports what is missing when a run leaves out the history step.
     func tellMissing(of apps: [App]) throws(CommandError) {
         if plan.steps.contains(.history) { return }
         for app in apps {
@@ -118,8 +118,8 @@ extension StoreRound {
         }
     }
 
-    /// Notes that something of a purchase is missing, so that its whole history is requested until the store
-    /// has answered.
+    /// Notes that something about a purchase is missing. Its whole history is then requested until
+    /// the store answers.
     func keepMissing(
         _ place: StorePurchase, of customer: CustomerID, newestAt: Instant?,
         because error: StoreQuestionError
@@ -136,15 +136,15 @@ extension StoreRound {
         do throws(StoreQuestionError) {
             try askForWhole(question, app, &unknown)
         } catch {
-            // Questions without an obstacle are those that were not asked yet.
+            // Questions without an obstacle were not asked before.
             try keepMissing(
                 question.place, of: question.customer, newestAt: question.newestAt, because: error)
             throw error
         }
     }
 
-    /// Asks for everything that one customer bought. Several accounts of the store may belong to
-    /// one customer.
+    /// Asks for everything that one customer bought, which may be spread over several store
+    /// accounts.
     private func askForWhole(
         _ question: HistoryQuestion, _ app: App, _ unknown: inout UnknownPurchases
     ) throws(StoreQuestionError) {
@@ -162,7 +162,7 @@ extension StoreRound {
                 told.formUnion(answer.told)
                 isNew = isNew || answer.isNew
             } catch {
-                // If something is known to be missing, that is no answer.
+                // If something is known to be missing, "unknown" is no answer.
                 if case .trouble(let trouble) = error, question.obstacle == nil,
                     trouble.meaning == .purchaseUnknown
                 {
@@ -183,13 +183,14 @@ extension StoreRound {
         if isNew { count { ($0.found, $0.mended) = ($0.found + 1, $0.mended + 1) } }
     }
 
-    /// The purchase in question, and all others of its customer in the app. No store knows what Xcode sold.
+    /// The purchase in question, and the customer's other purchases in the app. No store knows
+    /// purchases made in Xcode.
     private func purchases(
         _ question: HistoryQuestion, of app: App
     ) throws(Fault) -> [PurchaseID] {
         let stream = Stream(
             project: project, environment: question.place.environment, customer: question.customer)
-        let others = try ports.ledger.customer(of: stream).customer.purchases.filter { purchase in
+        let others = try intake.ledger.customer(of: stream).customer.purchases.filter { purchase in
             purchase.id.store == app.key.store
                 && purchase.evidence.last?.effective.app == app.key.id
                 && purchase.id != question.place.purchase
@@ -217,7 +218,7 @@ extension HistoryCount {
     /// The usual duration of a call, in milliseconds.
     private static let usualCall: Int64 = 150
 
-    /// How long it takes to ask for all of them, one call each, within the store's limits.
+    /// Roughly how long it takes to ask for all of them within the store's limits, one call each.
     package func milliseconds(at store: (any StoreProfile)?) -> Int64 {
         ofEnvironment.reduce(0) { sum, one in
             let allowed = store?.historyPause(in: one.key) ?? 0

@@ -1,14 +1,16 @@
 import Core
 
-/// Records what the store has sent to an app's server since it was last read, as if it came now.
+/// Reads what the store sent to an app's server since the last run, and records it as if it came
+/// now.
 extension StoreRound {
     private static let window: Int64 = 86_400_000
-    /// A time window with too many pages is read in halves, down to this length.
+    /// A window with too many pages is halved, down to this length.
     private static let shortestWindow: Int64 = 60_000
     private static let pageLimit = 500
-    /// Stores list notifications late if they sent them late.
+    /// Notifications that the store sent late appear late in its list.
     private static let overlap: Int64 = 2 * 86_400_000
-    /// A store counts how far back a question reaches from its arrival, and by its own clock.
+    /// A store measures how far back a question may reach by its own clock, from when the question
+    /// arrives.
     private static let margin: Int64 = 3_600_000
 
     func readNotifications(of app: App) throws(StoreQuestionError) {
@@ -18,7 +20,7 @@ extension StoreRound {
             do throws(StoreQuestionError) {
                 let answering = try readNotifications(of: app, in: environment)
                 isRead = true
-                // A store that replaces the real one is always the sandbox.
+                // A substitute for the real store always is the sandbox.
                 if let answering, answering != environment { break }
             } catch {
                 guard case .trouble(.unauthorized) = error else { throw error }
@@ -30,8 +32,8 @@ extension StoreRound {
         }
     }
 
-    /// Production does not know an app that was never released, and rejects its key. An app that was read
-    /// once was released.
+    /// Production rejects the key of an app that was never released. An app that was read once was
+    /// released.
     private func judgeRefusal(
         by environment: Environment, of app: App, isOtherRead: Bool
     ) throws(StoreQuestionError) {
@@ -43,22 +45,22 @@ extension StoreRound {
                 + "right for production of an app that was never released.", of: app)
     }
 
-    /// Reads window by window, so that a run that is cut short can continue; returns which
-    /// environment answered.
+    /// Reads window by window, so an interrupted run can continue. Returns which environment
+    /// answered.
     private func readNotifications(
         of app: App, in environment: Environment
     ) throws(StoreQuestionError) -> Environment? {
         let name = StoreApp(project: project, key: app.key)
-        let now = ports.now()
+        let now = intake.now()
         let mark = try asking(port.books.notificationMark(of: name, in: environment))
         let reach = profile(of: app)?.newsReach(in: environment) ?? 0
         let earliest = now.advanced(byMilliseconds: StoreRound.margin - reach)
         var start = max(earliest, mark?.advanced(byMilliseconds: -StoreRound.overlap) ?? earliest)
-        // If the store keeps less than it claims, the range is shortened step by step.
+        // If the store keeps less than it claims, shorten the range step by step.
         var step = StoreRound.margin
         var isBegun = false
         var length = StoreRound.window
-        // Up to there, some may have been read in a window that was given up.
+        // Before this instant, notifications may be known from a window that was split.
         var crowdedUntil = start
         var answering: Environment?
         var known = Set<String>()
@@ -71,7 +73,8 @@ extension StoreRound {
             do throws(StoreQuestionError) {
                 try readPatiently(&window, of: app, name, environment)
             } catch {
-                // The store has everything after a window that was read, so that answer is wrong.
+                // Earlier windows were readable, so the store has everything after them and this
+                // answer is wrong.
                 guard error.isTooFarBack, !isBegun, end < now else { throw error }
                 start = start.advanced(byMilliseconds: step)
                 step = min(2 * step, StoreRound.window)
@@ -83,7 +86,7 @@ extension StoreRound {
                 try replace(from: mark, until: start, name, environment, window.answering)
             }
             isBegun = true
-            // Unproven notifications are read again the next time, with everything after them.
+            // If some are unproven, the next run reads them and everything after them again.
             isUnbroken = isUnbroken && window.isWhole
             switch window.end {
             case .outOfCalls:
@@ -113,8 +116,8 @@ extension StoreRound {
         return answering
     }
 
-    /// Notes a time whose pages do not end, so that later notifications are read; after several in a row the
-    /// store's part ends.
+    /// Skips a time whose pages do not end, to read later notifications. After several in a row,
+    /// gives up on the store.
     private func passOverEndless(_ count: inout Int, of app: App) throws(StoreQuestionError) {
         count += 1
         let trouble = StoreTrouble.endlessPages(limit: StoreRound.pageLimit)
@@ -122,8 +125,8 @@ extension StoreRound {
         note(trouble, of: app)
     }
 
-    /// Reads a window, and again if part of it is not believed. Notes what is unreadable if later windows may
-    /// be readable.
+    /// Reads a window, and reads it again if part of it is not believed. Notes unreadable parts if
+    /// later windows may be readable.
     private func readPatiently(
         _ window: inout Window, of app: App, _ name: StoreApp, _ environment: Environment
     ) throws(StoreQuestionError) {
@@ -148,9 +151,8 @@ extension StoreRound {
         window.isWhole = window.isWhole && window.unproven.isEmpty
     }
 
-    /// Notifications since the mark are known to be missing: instead, the history of every customer is
-    /// requested in the environment that answers, or in both if none has. The mark moves on, so that this
-    /// happens once.
+    /// Notifications since the mark are lost. Requests every customer's history instead, in the
+    /// environment that answered, or in both. Moving the mark makes this happen only once.
     private func replace(
         from mark: Instant?, until start: Instant, _ app: StoreApp, _ environment: Environment,
         _ answering: Environment?
@@ -176,16 +178,16 @@ extension StoreRound {
     /// Notifications that were sent between two instants.
     private struct Window {
         let filter: NotificationFilter
-        /// The notifications of the previous window, which may overlap with this one, and of longer windows
-        /// that were given up.
+        /// Notifications of the previous window, which may overlap this one, and of longer windows
+        /// that were split.
         let known: Set<String>
-        /// Whether no earlier window was read: the store may keep less than was requested.
+        /// Whether no window was read before. The store may keep less than was requested.
         let isFirst: Bool
         var seen = Set<String>()
         var pages = 0
-        /// Whether all of them were read, and recorded if they contain news.
+        /// Whether all notifications were read, and recorded if new.
         var isWhole = true
-        /// Why some of them are not believed.
+        /// Why some notifications are not believed.
         var unproven: [StoreTrouble] = []
         /// Which environment answered, if the store was asked.
         var answering: Environment?

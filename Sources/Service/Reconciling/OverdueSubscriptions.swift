@@ -1,18 +1,18 @@
 import Core
 
-/// Asks one by one about subscriptions whose news is overdue.
+/// Asks one by one about subscriptions with overdue news.
 extension StoreRound {
     private static let page = 200
-    /// How many purchases a rehearsal remembers. It may count further ones twice.
+    /// How many purchases a rehearsal remembers. Beyond that, it may count some twice.
     private static let learningLimit = 200_000
-    /// How long to leave alone a purchase that the store does not know.
+    /// How long to ignore a purchase that the store does not know.
     private static let rest: Int64 = 7 * 86_400_000
 
     func askAboutSubscriptions(of apps: [App]) throws(CommandError) {
         var askable = Dictionary(uniqueKeysWithValues: apps.map { ($0.key, $0) })
         var unknown = UnknownPurchases()
         var last: DueInquiry?
-        let now = ports.now()
+        let now = intake.now()
         while !askable.isEmpty {
             let page = try obtain(
                 port.books.dueInquiries(
@@ -65,7 +65,7 @@ extension StoreRound {
             var told: Set<PurchaseID> = []
             let mayGoOn = try attempt(app) { () throws(StoreQuestionError) in
                 do throws(StoreQuestionError) {
-                    told = try inquire(next, app, beside: due)
+                    told = try inquire(next, app, beside: due, at: now)
                     unknown.learnKnown(next.place)
                 } catch {
                     guard case .trouble(let trouble) = error, trouble.meaning == .purchaseUnknown
@@ -92,12 +92,12 @@ extension StoreRound {
         }
     }
 
-    /// The remembered purchases without a customer about which a run would ask.
+    /// Remembered purchases without a customer about which a run would ask.
     private func learnedPurchases(at now: Instant) -> [(StorePurchase, Purchase)] {
         learned.map { ($0, Purchase($0.purchase).joined(with: $1)) }.filter { $1.isDue(at: now) }
     }
 
-    /// A purchase about which the store is asked.
+    /// A purchase to ask the store about.
     private struct Asked {
         let place: StorePurchase
         let customer: CustomerID
@@ -105,8 +105,8 @@ extension StoreRound {
         var app: StoreApp { place.app }
     }
 
-    /// None if the customer's events are unreadable: that is an error, and the others are asked
-    /// about.
+    /// Returns none if the customer's events are unreadable. That is noted as an error, and the
+    /// others are still asked about.
     private func readablePurchases(
         of stream: Stream, at now: Instant
     ) throws(CommandError) -> [Asked] {
@@ -120,18 +120,18 @@ extension StoreRound {
 
     private func duePurchases(of stream: Stream, at now: Instant) throws(Fault) -> [Asked] {
         var due: [Asked] = []
-        for known in try ports.ledger.customer(of: stream).customer.purchases {
+        for known in try intake.ledger.customer(of: stream).customer.purchases {
             guard let app = known.evidence.last?.effective.app else { continue }
             let place = StorePurchase(
                 app: StoreApp(project: project, key: AppKey(store: known.id.store, id: app)),
                 environment: stream.environment, purchase: known.id)
             let before = known.joined(with: learned.removeValue(forKey: place) ?? [])
             guard before.isDue(at: now) else { continue }
-            let rests = try port.books.historyMark(of: place)?.restsUntil ?? .distantPast
-            if rests <= now {
-                due.append(Asked(place: place, customer: stream.customer, before: before))
-            } else {
-                resting[place.app.key, default: 0] += 1
+            let mark = try port.books.historyMark(of: place)
+            switch mark?.rest(of: before, at: now) {
+            case .asUnknown: resting[place.app.key, default: 0] += 1
+            case .asToldAgain: continue
+            case nil: due.append(Asked(place: place, customer: stream.customer, before: before))
             }
         }
         return due
@@ -144,18 +144,19 @@ extension StoreRound {
         try obtain(port.books.keep(mark, of: place))
     }
 
-    /// Asks for the status of the customer's subscriptions and records it; returns those in the answer.
-    /// Also asks for anything between the known period and the one in the answer.
+    /// Asks for the status of the customer's subscriptions, records it, and returns the purchases
+    /// in the answer. Also asks for anything between the last known period and the one in the
+    /// answer.
     private func inquire(
-        _ asked: Asked, _ app: App, beside others: [Asked]
+        _ asked: Asked, _ app: App, beside others: [Asked], at now: Instant
     ) throws(StoreQuestionError) -> Set<PurchaseID> {
         try wanted()
         let proven = try believing(app) { () throws(StoreQuestionError) in
-            try standing(asked, app)
+            try standing(asked, app, at: now)
         }
         let facts = proven.flatMap(\.proven).map(\.facts)
         let told = ([asked] + others).filter { other in
-            other.app == asked.app && facts.contains { $0.tells(of: other.before.id) }
+            other.app == asked.app && facts.contains { $0.tells(of: other.before) }
         }
         var earlier: [ProvenPiece] = []
         var marks: [(HistoryMark, StorePurchase)] = []
@@ -167,18 +168,20 @@ extension StoreRound {
                 earlier += more
                 marks.append((mark, one.place))
             } catch {
-                // The store's present statement is believed even if it does not report the past.
+                // The store's current statement is believed even if the store does not report the
+                // past.
                 guard case .trouble(let trouble) = error, mayGoOn(after: trouble, of: app) else {
                     throw error
                 }
                 note(trouble, of: app)
-                // Once that is recorded, only this note shows that something is missing before it.
+                // Once the statement is recorded, only this note shows that something before it is
+                // missing.
                 try keepMissing(
                     one.place, of: one.customer,
                     newestAt: one.before.evidence.last?.effective.purchased, because: error)
             }
         }
-        // The status comes last: until it is recorded, the subscription is asked about again.
+        // The status comes last: until it is recorded, the subscription stays due.
         let pieces = earlier + proven
         if isRehearsal {
             learn(facts, of: app, in: asked.place.environment)
@@ -196,18 +199,54 @@ extension StoreRound {
                 $0.found += isNew ? 1 : 0
                 $0.mended += isNew && !isRehearsal ? 1 : 0
             }
+            try keepRest(of: one, told: all, at: now)
         }
         return Set(told.map(\.before.id))
     }
 
-    /// The status of the customer's subscriptions, including the one in question.
-    private func standing(_ asked: Asked, _ app: App) throws(StoreQuestionError) -> [ProvenPiece] {
+    /// An answer without news leaves the subscription due. Others come before it is asked about again.
+    private func keepRest(
+        of asked: Asked, told facts: [Facts], at now: Instant
+    ) throws(StoreQuestionError) {
+        let after = asked.before.joined(with: facts)
+        guard !isRehearsal, after.isRead, after.isDue(at: now), let until = after.rest(from: now)
+        else { return }
+        let toldAt = facts.flatMap(\.transactions).map(\.signedAt).max()
+        try asking(
+            port.books.keep(HistoryMark(since: toldAt, restsUntil: until), of: asked.place))
+    }
+
+    /// The status of the customer's subscriptions, which must include this one.
+    private func standing(
+        _ asked: Asked, _ app: App, at now: Instant
+    ) throws(StoreQuestionError) -> [ProvenPiece] {
+        let original = asked.before.id.original
+        let tokens = asked.before.tokens(dueAt: now)
+        if tokens.isEmpty { return try standing(asked, app, by: .standings(of: original)) }
+        var proven: [ProvenPiece] = []
+        var unknown: StoreQuestionError?
+        for token in tokens {
+            do throws(StoreQuestionError) {
+                proven += try standing(asked, app, by: .reading(token: token, of: original))
+            } catch {
+                guard case .trouble(let trouble) = error, trouble.meaning == .purchaseUnknown
+                else { throw error }
+                unknown = error
+            }
+        }
+        if proven.isEmpty, let unknown { throw unknown }
+        return proven
+    }
+
+    private func standing(
+        _ asked: Asked, _ app: App, by call: StoreCall
+    ) throws(StoreQuestionError) -> [ProvenPiece] {
         let answer = try questions.wholeAnswer(
-            to: .standings(of: asked.before.id.original), asked.app, asked.place.environment)
+            to: call, asked.app, asked.place.environment)
         let proven = try questions.prove(answer, app)
         let facts = proven.flatMap(\.proven).map(\.facts)
         guard answer.environment == asked.place.environment,
-            facts.contains(where: { $0.tells(of: asked.before.id) })
+            facts.contains(where: { $0.tells(of: asked.before) })
         else { throw .trouble(.foreign("it does not name the subscription")) }
         return proven
     }
@@ -216,8 +255,8 @@ extension StoreRound {
         do throws(StoreTrouble) { try requireWanted() } catch { throw .trouble(error) }
     }
 
-    /// The store's changes to the customer's history since it was last read, or what was bought since
-    /// the newest known period.
+    /// What changed in the customer's history since it was last read, or what was bought since the
+    /// newest known period.
     private func history(
         of asked: Asked, _ app: App
     ) throws(StoreQuestionError) -> ([ProvenPiece], HistoryMark) {
@@ -227,7 +266,7 @@ extension StoreRound {
         do throws(StoreQuestionError) {
             return try history(of: asked, app, from: mark)
         } catch {
-            // The store may no longer accept a place that it named: then all of that part is read again.
+            // If the store no longer accepts its own mark, everything since is read again.
             guard mark.revision != nil, case .trouble(.refused) = error else { throw error }
             return try history(of: asked, app, from: HistoryMark(since: mark.since))
         }
@@ -249,17 +288,38 @@ extension StoreRound {
 }
 
 extension Facts {
-    fileprivate func tells(of purchase: PurchaseID) -> Bool {
-        transactions.contains { $0.purchase == purchase }
+    /// Under whatever name: readings may know a purchase by several.
+    fileprivate func tells(of purchase: Purchase) -> Bool {
+        transactions.contains { purchase.isSame(as: $0) }
+    }
+}
+
+/// Why a subscription is not asked about for now.
+private enum Rest {
+    /// The store did not know it.
+    case asUnknown
+    /// The store said what was known.
+    case asToldAgain
+}
+
+extension HistoryMark {
+    fileprivate func rest(of purchase: Purchase, at now: Instant) -> Rest? {
+        guard let restsUntil, now < restsUntil else { return nil }
+        guard purchase.isRead, let since else { return .asUnknown }
+        // What was learnt after that may be due at another time.
+        let newest = purchase.readings.last?.signedAt ?? .distantPast
+        return newest <= since ? .asToldAgain : nil
     }
 }
 
 extension Purchase {
     fileprivate func isDue(at now: Instant) -> Bool { inquiryAt.map { $0 <= now } ?? false }
 
-    /// Whether the newest period in the answer does not begin at the end of the newest known one:
-    /// then others may lie between them.
+    /// Whether the newest period in the answer does not start where the newest known one ends.
+    /// Other periods may then lie between them.
     fileprivate func isGap(before facts: [Facts]) -> Bool {
+        // A reading tells all.
+        if isRead { return false }
         let told = facts.flatMap(\.transactions).filter { $0.purchase == id }
         guard let newest = told.max(by: { $0.purchased < $1.purchased }),
             evidence(of: newest.transaction) == nil, let known = evidence.last?.effective

@@ -1,6 +1,6 @@
 package import Core
 
-/// The steps of a run that check the clock, the rows and the log, for one project.
+/// A run's steps for one project that check the clock, the rows and the log.
 package struct ProjectSteps: ReconcileSteps {
     package typealias SideBySide =
         ([Shard], @escaping @Sendable (Shard) -> Result<PartReport, Fault>) ->
@@ -87,7 +87,7 @@ package struct ProjectSteps: ReconcileSteps {
             found, by: stale.map { .closingStaleOrders(of: $0.stream, because: cause) }, at: pace)
     }
 
-    /// Finds purchases whose token now has a customer, and brings them to that customer.
+    /// Finds waiting purchases whose token has a customer, and gives them to that customer.
     private func claimUnclaimed(at pace: UpkeepPace) throws(Fault) -> PartReport {
         let found = try log.unclaimedCounts(of: project)
         if found.found == 0 { return PartReport(found) }
@@ -99,7 +99,7 @@ package struct ProjectSteps: ReconcileSteps {
             }, at: pace)
     }
 
-    /// Repairs findings by commands, unless it is a rehearsal, and counts the events that did it.
+    /// Repairs findings by commands, unless it is a rehearsal. Counts the events.
     private func mend(
         _ found: StepCounts, by commands: [Command], at pace: UpkeepPace
     ) throws(Fault) -> PartReport {
@@ -143,8 +143,8 @@ package struct ProjectSteps: ReconcileSteps {
         }
         let (mended, fault) = try found.mend(pace)
         counts.mended += mended
-        // If everything was compared again, earlier findings that are gone were repaired; a sample cannot
-        // show that.
+        // If everything was compared again, earlier findings that are gone were repaired. A sample
+        // cannot show that.
         if part.shard != nil || plan.isFull { counts.mended += known - counts.found }
         counts.found = known
         return PartReport(counts, fault)

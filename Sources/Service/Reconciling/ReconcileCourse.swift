@@ -5,7 +5,7 @@ struct ReconcileCourse {
     private let parts: [ReconcilePart]
     /// How many publishing parts run side by side.
     private let parallel: Int
-    /// The completed parts, in this run or before it was resumed.
+    /// Parts completed in this run, or before it was resumed.
     var done: [ReconcilePart: StepCounts] = [:]
     private var given = 0
     private var begun: Begun?
@@ -19,7 +19,7 @@ struct ReconcileCourse {
         var shards: [Shard] = []
     }
 
-    /// Where this run began a step: earlier work took no time of this run.
+    /// Where this run began a step. Earlier work took no time of this run.
     private struct Begun {
         let step: ReconcileStep
         let at: Int64
@@ -32,7 +32,7 @@ struct ReconcileCourse {
         self.parallel = parallel
     }
 
-    /// The next parts of a step, to be done side by side. A failing part does not prevent the others.
+    /// The next parts of a step, to be done side by side. A failing part does not stop the others.
     var next: (step: ReconcileStep, parts: [ReconcilePart])? {
         mutating get {
             while given < parts.count, done[parts[given]] != nil { given += 1 }
@@ -61,7 +61,7 @@ struct ReconcileCourse {
         if let shard = part.shard { failures[known ?? failures.count - 1].shards.append(shard) }
     }
 
-    /// A sentence for each thing that failed.
+    /// One sentence for each failure.
     var errors: [String] {
         failures.map { "\($0.step.rawValue)\($0.place): \($0.sentence)" }
     }

@@ -1,9 +1,8 @@
 package import Core
 
-/// The dependencies of a reconciliation.
+/// What a reconciliation needs.
 package struct ReconcilePort {
-    /// Takes the right to reconcile; `nil` while another run has it.
-    package var begin: () throws(Fault) -> (any ReconcileRight)?
+    package var rights: any ReconcileRights
     package var notes: any RunNotes
     package var steps: any ReconcileSteps
     package var books: any StoreBooks & HistoryQuestions & UpkeepPort
@@ -12,35 +11,41 @@ package struct ReconcilePort {
     package var monotonicClock: () -> Int64
 
     package init(
-        begin: @escaping () throws(Fault) -> (any ReconcileRight)?, notes: any RunNotes,
-        steps: any ReconcileSteps, books: any StoreBooks & HistoryQuestions & UpkeepPort,
+        rights: any ReconcileRights, notes: any RunNotes, steps: any ReconcileSteps,
+        books: any StoreBooks & HistoryQuestions & UpkeepPort,
         pause: @escaping (_ milliseconds: Int64) -> Void, monotonicClock: @escaping () -> Int64
     ) {
-        (self.begin, self.notes, self.steps, self.books) = (begin, notes, steps, books)
+        (self.rights, self.notes, self.steps, self.books) = (rights, notes, steps, books)
         (self.pause, self.monotonicClock) = (pause, monotonicClock)
     }
 }
 
-/// The right to reconcile, which one run of a database has at a time.
+/// Gives the right to reconcile.
+package protocol ReconcileRights {
+    associatedtype Right: ReconcileRight
+    /// The right, or `nil` while another run has it.
+    func reconcileRight() throws(Fault) -> Right?
+}
+
+/// The right to reconcile. Only one run per database has it at a time.
 package protocol ReconcileRight {
-    /// Whether it is still known to be held.
+    /// Whether it is still held, as far as is known.
     var isHeld: Bool { get }
-    /// Once another run has taken it over, nothing is written.
+    /// If another run takes it over, nothing is written any more.
     var lease: Lease { get }
     func giveBack()
 }
 
 /// The steps of a run that ask no store.
 package protocol ReconcileSteps {
-    /// Checks rows that the run's own beginning will rewrite.
+    /// Checks rows that recording the run's start will rewrite.
     func prepare() throws(Fault)
-    /// Does parts of one step side by side, while the lease is this run's.
+    /// Does parts of one step side by side, while this run holds the lease.
     func reconcile(
         _ parts: [ReconcilePart], of id: ReconciliationID, under lease: Lease
     ) -> [Result<PartReport, Fault>]
 }
 
-/// Notes about runs.
 package protocol RunNotes {
     func notedParts(
         of project: ProjectID, in id: ReconciliationID
@@ -55,15 +60,15 @@ package protocol RunNotes {
 
 /// Remaining work, as the rows show it.
 package protocol LeftWork: Sendable {
-    /// Customers of a shard with expired orders, and their number.
+    /// Customers of a shard with expired orders, and how many there are.
     func staleOrders(
         of project: ProjectID, in shard: Shard, at now: Instant
     ) throws(Fault) -> [(stream: Stream, count: Int64)]
-    /// A project's queued evidence; found are items tried often.
+    /// A project's queued evidence. Items tried often count as found.
     func intakeCounts(of project: ProjectID) throws(Fault) -> StepCounts
-    /// A project's unclaimed purchases; found are purchases whose token has a customer.
+    /// A project's unclaimed purchases. Those whose token has a customer count as found.
     func unclaimedCounts(of project: ProjectID) throws(Fault) -> StepCounts
-    /// Tokens of customers under which purchases still wait.
+    /// Tokens that belong to a customer although purchases still wait under them.
     func claimableTokens(
         of project: ProjectID
     ) throws(Fault) -> [(token: AccountToken, stream: Stream)]
@@ -71,21 +76,22 @@ package protocol LeftWork: Sendable {
 
 /// Compares rows with the log, and the log with itself.
 package protocol DriftFinder {
-    /// Compares the project's own rows before the run records its start, which rewrites them.
+    /// Compares the project's own rows before recording the run's start rewrites them.
     func prepare(_ project: ProjectID) throws(Fault)
-    /// Compares the rows of a project's customers in a shard, or its own rows and the names of its customers;
-    /// or a sample, if not all are wanted.
+    /// Compares rows of a project's customers in a shard, or the project's own rows and names.
+    /// Takes a sample unless all are wanted.
     func compareRows(
         of project: ProjectID, in shard: Shard?, isFull: Bool
     ) throws(Fault) -> RowDrift
-    /// Walks the part of a shard's chain that came since its last proof, and notes how far it is sound.
+    /// Walks the part of a shard's chain that follows the last proof, and notes how far it is
+    /// sound.
     func walkChain(of shard: Shard, isRehearsal: Bool) throws(Fault) -> StepCounts
 }
 
 /// How far the stores' records were read.
 package protocol StoreBooks: Sendable {
-    /// Some customers of a project and these apps about whose subscriptions a store should be asked by
-    /// an instant, the most overdue first.
+    /// Customers of a project and these apps whose subscriptions are due for an inquiry, most
+    /// overdue first.
     func dueInquiries(
         of project: ProjectID, _ apps: [AppID], by instant: Instant, after last: DueInquiry?,
         limit: Int
@@ -101,17 +107,17 @@ package protocol StoreBooks: Sendable {
     ) throws(Fault)
 }
 
-/// The histories that are still to be requested, stored from run to run.
+/// Histories that are still to be requested, kept from run to run.
 package protocol HistoryQuestions: Sendable {
     func historyRound(of app: StoreApp) throws(Fault) -> HistoryRound?
     func keep(_ round: HistoryRound, of app: StoreApp) throws(Fault)
-    /// Adds a question for each customer with a purchase in the app, in one environment or in both.
+    /// Adds a question for each customer with a purchase in the app, in one environment or both.
     func fillHistoryQuestions(
         of app: StoreApp, in environment: Environment?, because obstacle: String?
     ) throws(Fault)
-    /// How many there are, or would be after filling.
+    /// How many questions there are, or would be after filling.
     func countHistories(of app: StoreApp, asFilled: Bool) throws(Fault) -> HistoryCount
-    /// Some questions of an app, the newest first.
+    /// Questions of an app, newest first.
     func historyQuestions(
         of app: StoreApp, after last: HistoryQuestion?, limit: Int
     ) throws(Fault) -> [HistoryQuestion]

@@ -4,16 +4,16 @@ package import Core
 package struct ReconcileWish: Sendable {
     package let project: ProjectID
     package var plan = ReconcilePlan()
-    /// Only looks: changes nothing, and records nothing.
+    /// Only looks, and changes nothing.
     package var isRehearsal = false
-    /// How many shards are published at the same time. More is faster, and leaves less of the machine to
-    /// others.
+    /// How many shards are published at the same time. More is faster but leaves less of the
+    /// machine to others.
     package var parallel = 1
-    /// How often an app's store is asked in one step; the rest waits for the next run.
+    /// How many calls to an app's store one step may make. The next run continues.
     package var storeCalls = 20_000
-    /// The same for histories in a round that began by itself: it runs slowly.
+    /// The limit for histories in a round that began on its own and runs slowly.
     package var slowCalls = 5000
-    /// The requested run that this is to do, if any.
+    /// The requested run that this is, if any.
     package var requested: ReconciliationID?
 
     package init(project: ProjectID) {
@@ -21,7 +21,7 @@ package struct ReconcileWish: Sendable {
     }
 }
 
-/// How many customers a step will check, some of them only in later runs, and how long that takes.
+/// How many customers a step will check, some only in later runs, and how long that takes.
 package struct WorkAhead: Hashable, Sendable {
     package var customers: Int64
     package var milliseconds: Int64
@@ -33,12 +33,12 @@ package struct ReconcileProgress: Sendable {
     package let partsDone: Int
     package let parts: Int
     package let counts: StepCounts
-    /// The estimate of its work at the start, if known.
+    /// The initial estimate of its work, if known.
     package let ahead: WorkAhead?
-    /// Without the parts that an earlier run had done.
+    /// Excludes parts done by an earlier run.
     let partsDoneNow: Int
     let lookedAtNow: Int64
-    /// Since this run began the step.
+    /// Since this run started the step.
     let milliseconds: Int64
 
     /// How many customers, notifications or events are checked per second.
@@ -57,16 +57,16 @@ package struct ReconcileProgress: Sendable {
 }
 
 extension Intake {
-    /// Reconciles a project, and records the run unless it is a rehearsal. A run that was cut short is
-    /// resumed; a step that fails does not prevent the others.
+    /// Reconciles a project, and records the run unless it is a rehearsal. Resumes an interrupted
+    /// run. A failing step does not stop the others.
     package func reconcile(
         _ wish: ReconcileWish, _ port: ReconcilePort, by sender: Sender,
         while isWanted: @escaping () -> Bool = { true },
         progress: @escaping (ReconcileProgress) -> Void = { _ in }
     ) throws(CommandError) -> ReconciliationFinished {
-        _ = try ports.ledger.existing(wish.project)
-        let runs = Reconciliations(ports)
-        guard let right = try obtain(port.begin()) else {
+        _ = try ledger.existing(wish.project)
+        let runs = Reconciliations(ledger, directory, secrets, now: now)
+        guard let right = try obtain(port.rights.reconcileRight()) else {
             throw .refused(.reconciliationRunning)
         }
         defer { right.giveBack() }
@@ -74,7 +74,7 @@ extension Intake {
         let started = port.monotonicClock()
         let id =
             wish.isRehearsal
-            ? ports.secrets.newID(prefix: "rc_") : try runs.start(wish, by: sender)
+            ? secrets.newID(prefix: "rc_") : try runs.start(wish, by: sender)
         var course = ReconcileCourse(ReconcilePart.all(of: wish.plan), parallel: wish.parallel)
         if !wish.isRehearsal {
             if let requested = wish.requested, try runs.isOld(requested, of: wish.project) {
@@ -84,7 +84,7 @@ extension Intake {
                 .filter(\.value.isDone).mapValues(\.counts)
         }
         let round = StoreRound(
-            Submissions(self, apps: AppRing(ports)), port, wish, under: right.lease,
+            Submissions(self), port, wish, under: right.lease,
             while: { right.isHeld && isWanted() })
         while let (step, parts) = course.next {
             if !isWanted() { throw .fault(.unavailable) }
@@ -102,7 +102,7 @@ extension Intake {
             for (part, result) in zip(parts, results) {
                 do throws(Fault) {
                     let report = try result.get()
-                    // Incomplete parts are done again when the run is resumed.
+                    // A resumed run repeats incomplete parts.
                     if !wish.isRehearsal, report.errors.isEmpty {
                         try port.notes.note(
                             part, report.counts, isDone: true, of: wish.project, in: id)
@@ -127,14 +127,14 @@ extension Intake {
 }
 
 extension ReconcileRight {
-    /// Ends a run that lost its right: another one may have begun since.
+    /// Stops a run that lost its right, because another one may have started.
     fileprivate func requireHold() throws(CommandError) {
         if !isHeld { throw .fault(.leaseLost) }
     }
 }
 
 extension Reconciliations {
-    /// Anything checked longer ago is checked again.
+    /// Results older than this are checked again.
     private static let longestPause: Int64 = 6 * 3_600_000
 
     /// Every remembered reconciliation of the project, newest first.
@@ -154,7 +154,8 @@ extension Reconciliations {
         return found
     }
 
-    /// Whether what the run checked may have changed since; a requested run is resumed at any age.
+    /// Whether things may have changed since the run's checks. A requested run is resumed at any
+    /// age.
     fileprivate func isOld(
         _ id: ReconciliationID, of project: ProjectID
     ) throws(CommandError) -> Bool {
@@ -162,7 +163,7 @@ extension Reconciliations {
         return try one(id, of: project).startedAt <= since
     }
 
-    /// The requested run, or one that was cut short and had the same plan; otherwise a new one.
+    /// The requested run, or an interrupted one with the same plan, or a new one.
     fileprivate func start(
         _ wish: ReconcileWish, by sender: Sender
     ) throws(CommandError) -> ReconciliationID {
@@ -191,12 +192,12 @@ extension Reconciliations {
     ) throws(CommandError) {
         let outcome = try record(.reconciliationFinished(finished), of: project, by: sender) {
             state in
-            // A run ends once, even if another one resumed it.
+            // A run ends only once, even if another one resumed it.
             !state.reconciliations.contains {
                 $0.id == finished.reconciliation && $0.finished != nil
             }
         }
-        // The remaining notes belong to no run that will be resumed.
+        // The remaining notes belong to no run that could be resumed.
         if !outcome.events.isEmpty { try? notes.forgetParts(of: project) }
     }
 

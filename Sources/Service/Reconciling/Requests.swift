@@ -1,26 +1,30 @@
 package import Core
 
-/// The reconciliations that a project remembers, and the request for another one.
+/// Lists a project's reconciliations, and requests new ones.
 package struct Reconciliations: Sendable {
     let ledger: any EventLog
     let directory: any Directory
     let secrets: Secrets
     let now: @Sendable () -> Instant
 
-    init(_ ports: Ports) {
-        (ledger, directory) = (ports.ledger, ports.directory)
-        (secrets, now) = (ports.secrets, ports.now)
+    init(
+        _ ledger: any EventLog, _ directory: any Directory, _ secrets: Secrets,
+        now: @escaping @Sendable () -> Instant
+    ) {
+        (self.ledger, self.directory) = (ledger, directory)
+        (self.secrets, self.now) = (secrets, now)
     }
 }
 
 extension Reconciliations {
-    /// A request that a service reconcile the project as soon as one is free. Refused while a run of the
-    /// project is under way or waits.
+    /// A request to reconcile the project as soon as a service is free. Refused while another run
+    /// of the project is waiting or under way.
     package func requesting(
         _ plan: ReconcilePlan, of project: ProjectID, by sender: Sender
     ) -> Wish<Reconciliation> {
         .look { () throws(CommandError) in
-            // Read first: a repetition gets the same answer, even while another run is under way.
+            // Read this first: a repetition gets the same answer even while another run is under
+            // way.
             let isRunning = try obtain(directory.isReconciling())
             return request(plan, of: project, by: sender, isRunning: isRunning)
         }
@@ -39,10 +43,13 @@ extension Reconciliations {
             if isRunning || state.requestedReconciliation != nil { throw .reconciliationRunning }
             return [.reconciliationStarted(started)]
         }
-        return Wish(command) { outcome throws(CommandError) in
-            let id = outcome.events.lazy.compactMap(\.event.startedReconciliation).first
-            let found = outcome.project.reconciliations.last { $0.id == id }
-            guard let found else { throw .fault(.broken("a reconciliation left no trace")) }
+        let missing = "a reconciliation left no trace"
+        return Wish(command, telling: \.startedReconciliation, missing: missing) {
+            recorded throws(CommandError) in
+            let all = recorded.outcome.project.reconciliations
+            guard let found = all.last(where: { $0.id == recorded.told }) else {
+                throw .fault(.broken(missing))
+            }
             return found
         }
     }

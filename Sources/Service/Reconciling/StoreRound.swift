@@ -1,16 +1,15 @@
 import Core
 
-/// The steps of one reconciliation that ask stores, for each of the project's apps that can be
-/// asked about.
+/// One reconciliation's steps that ask stores, for each of the project's apps that allows it.
 final class StoreRound {
-    /// The pauses before a failing store is asked again, besides those of a call itself.
+    /// Pauses before asking a failing store again, in addition to those within a call.
     private static let pauses: [Int64] = [1000, 2000, 4000, 8000, 16_000]
-    /// If a store asks for a longer pause than this, the app's part of the step ends.
+    /// If a store asks for a longer pause, the app's part of the step ends.
     private static let longestPause: Int64 = 120_000
-    /// After this many consecutive questions without an answer, an app's store is left alone until the
+    /// After this many questions in a row without an answer, an app's store is left alone until the
     /// next run.
     static let patience = 3
-    /// How often a pause checks whether the run is still wanted.
+    /// How often to check during a pause whether the run is still wanted.
     private static let slice: Int64 = 1000
 
     let submissions: Submissions
@@ -22,15 +21,15 @@ final class StoreRound {
     let slowCalls: Int
     /// The estimate of a step's work, if known.
     var ahead: WorkAhead?
-    /// Facts that a rehearsal read and a run would have recorded, so that the later steps see what they would
-    /// see in a run.
+    /// Facts that a rehearsal read and a run would have recorded. Later steps see them as they
+    /// would in a run.
     var learned: [StorePurchase: [Facts]] = [:]
-    /// How many subscriptions are left alone because the store did not know them.
+    /// How many subscriptions are skipped because the store did not know them.
     var resting: [AppKey: Int] = [:]
     private(set) var report = PartReport()
     private(set) var callsLeft: [AppKey: Int] = [:]
-    /// The environments that answered in this run: a key and a certificate that were good a moment ago are
-    /// not given up at once.
+    /// Environments that answered in this run. Keys and certificates that worked a moment ago are
+    /// not given up immediately.
     private var answering: [AppKey: Set<Environment?>] = [:]
     /// How many questions about an app have failed since the store's last answer.
     private var unanswered: [AppKey: Int] = [:]
@@ -45,7 +44,6 @@ final class StoreRound {
     }
 
     var intake: Intake { submissions.intake }
-    var ports: Ports { intake.ports }
 
     func profile(of app: App) -> (any StoreProfile)? { intake.stores[app.key.store]?.profile }
 
@@ -62,7 +60,7 @@ final class StoreRound {
         self.isWanted = isWanted
     }
 
-    /// Does one of its steps.
+    /// Performs one step.
     func reconcile(
         _ step: ReconcileStep, told: @escaping (StepCounts, WorkAhead?) -> Void
     ) throws(Fault) -> PartReport {
@@ -99,8 +97,8 @@ final class StoreRound {
         return report
     }
 
-    /// Does the work on one app; trouble with its store is reported, and does not prevent the other apps.
-    /// False if nothing more can be asked about the app.
+    /// Does the work on one app. Trouble with its store is reported and does not stop the other
+    /// apps. Returns false if nothing more can be asked about the app.
     @discardableResult
     func attempt(
         _ app: App, _ body: () throws(StoreQuestionError) -> Void
@@ -120,7 +118,8 @@ final class StoreRound {
         }
     }
 
-    /// Notes what could not be read or recorded, so that the rest is; rethrows faults that affect all.
+    /// Notes what could not be read or recorded, and lets the rest continue. Rethrows faults that
+    /// affect everything.
     func passOver(_ error: CommandError, of subject: String) throws(CommandError) {
         switch error {
         case .fault(let fault) where fault.isOfWholeDatabase: throw error
@@ -141,7 +140,7 @@ final class StoreRound {
         failures[Failure(subject: subject, code: code), default: (0, sentence)].count += 1
     }
 
-    /// If questions remain, the step is not done, however sound the rest is.
+    /// With questions left, the step is not done, however sound the rest is.
     func noteOutOfCalls(_ rest: String, of app: App) {
         note(
             "calls_used_up", "The run used up its questions. More \(rest) wait for the next one.",
@@ -157,10 +156,10 @@ final class StoreRound {
         told(report.counts, ahead)
     }
 
-    /// The apps whose store can be asked with an API key; reports apps without one as left out.
+    /// Apps whose store can be asked with an API key. Reports the other apps as left out.
     private func askableApps(in step: ReconcileStep) throws(CommandError) -> [App] {
-        let statuses = try obtain(ports.credentials.statuses(of: project))
-        return try ports.ledger.existing(project).apps.filter { app in
+        let statuses = try obtain(intake.credentials.statuses(of: project))
+        return try intake.ledger.existing(project).apps.filter { app in
             guard let profile = profile(of: app), profile.steps.contains(step) else { return false }
             if statuses[app.key]?.hasKey == true { return true }
             remark(
@@ -178,11 +177,11 @@ extension StoreRound {
         }
     }
 
-    /// Asks the store, and waits if it wants a pause, fails temporarily, or something else answers.
+    /// Asks the store. Waits if it wants a pause, fails temporarily, or if something else answers.
     func ask(
         _ call: StoreCall, _ app: StoreApp, _ environment: Environment?
     ) throws(StoreTrouble) -> StoreAnswer {
-        // The previous question used all pauses and got no answer.
+        // The previous question used up all pauses without an answer.
         var pauses = unanswered[app.key] == nil ? StoreRound.pauses[...] : []
         var limits = StoreRound.pauses.count
         while true {
@@ -195,11 +194,11 @@ extension StoreRound {
             } catch {
                 switch error {
                 case .limited(let until):
-                    let wait = until.milliseconds - ports.machineClock().milliseconds
+                    let wait = until.milliseconds - intake.machineClock().milliseconds
                     limits -= 1
                     if wait > StoreRound.longestPause || limits < 0 { throw error }
                     try rest(wait)
-                case .unauthorized, .untrusted:
+                case .unauthorized, .denied, .untrusted:
                     let hasAnswered = answering[app.key]?.contains(environment) ?? false
                     guard hasAnswered, let usual = pauses.popFirst() else { throw error }
                     try rest(usual)
@@ -217,16 +216,17 @@ extension StoreRound {
         }
     }
 
-    /// Whether other questions about the same app may still be answered.
+    /// Whether other questions about this app may still be answered.
     func mayGoOn(after trouble: StoreTrouble, of app: App) -> Bool {
         switch trouble {
-        case .refused, .foreign, .endlessPages: true
+        // What a store cannot be asked of one purchase, it may be asked of others.
+        case .refused, .foreign, .endlessPages, .unsupported: true
         case .unavailable, .unreadable: unanswered[app.key, default: 0] < StoreRound.patience
-        case .unconfigured, .locked, .unauthorized, .limited, .untrusted, .fault: false
+        case .unconfigured, .locked, .unauthorized, .denied, .limited, .untrusted, .fault: false
         }
     }
 
-    /// Asks again if an answer is not believed: something between here and the store may have spoilt it. A
+    /// Asks again if an answer is not believed, because something on the way may have garbled it. A
     /// store must say three times that it does not know a purchase before that has consequences.
     func believing<Answer>(
         _ app: App, _ ask: () throws(StoreQuestionError) -> Answer
@@ -245,7 +245,7 @@ extension StoreRound {
         return try ask()
     }
 
-    /// Ends the run between two calls if it is no longer wanted.
+    /// Stops the run between two calls if it is no longer wanted.
     func requireWanted() throws(StoreTrouble) {
         if !isWanted() { throw .fault(.unavailable) }
     }

@@ -1,7 +1,7 @@
 import Core
 
-/// The purchases of a step that stores say they do not know. They say the same about anything that another
-/// app or the other environment sold. A store is believed if it knows another purchase of the app in that
+/// Purchases that stores claimed not to know during a step. They say the same about purchases of
+/// another app or environment. A store is believed if it knows another purchase of that app and
 /// environment, or if it was asked about only one.
 struct UnknownPurchases {
     private struct Books: Hashable {
@@ -25,7 +25,7 @@ struct UnknownPurchases {
         unknown.filter { $0.key.app == app && isBelieved($0.key) }.flatMap(\.value)
     }
 
-    /// How many others there are: they only show that something is wrong.
+    /// How many other purchases there are. They only show that something is wrong.
     func doubted(of app: AppKey) -> Int {
         unknown.filter { $0.key.app == app && !isBelieved($0.key) }.reduce(0) {
             $0 + $1.value.count

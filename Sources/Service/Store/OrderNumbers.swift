@@ -25,9 +25,9 @@ package final class OrderNumbers: Sendable {
     private let finds: Finds
     private let running = Mutex(0)
 
-    package init(_ submissions: Submissions) {
+    package init(_ submissions: Submissions, finds: Finds) {
         self.submissions = submissions
-        finds = Finds(submissions.intake.ports)
+        self.finds = finds
     }
 
     /// What is found here, in both environments where none is named, behind what the store of each app knows by the
@@ -56,13 +56,13 @@ package final class OrderNumbers: Sendable {
     private func ask(
         _ number: String, of project: ProjectID, in environment: Environment?
     ) throws(CommandError) -> [StoreTold] {
-        let ports = submissions.intake.ports
-        let apps = try ports.ledger.existing(project).apps.map(\.key)
+        let intake = submissions.intake
+        let apps = try intake.ledger.existing(project).apps.map(\.key)
         let questions = StoreQuestions(submissions)
-        let end = ports.machineClock().advanced(byMilliseconds: OrderNumbers.patience)
+        let end = intake.machineClock().advanced(byMilliseconds: OrderNumbers.patience)
         var told: [StoreTold] = []
         for app in apps {
-            if ports.machineClock() >= end {
+            if intake.machineClock() >= end {
                 told.append(
                     StoreTold(
                         app: app.id,

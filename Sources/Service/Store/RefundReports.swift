@@ -44,12 +44,13 @@ package final class RefundReports: Sendable {
         let obstacle: String
     }
     private let intake: Intake
-    private var ports: Ports { intake.ports }
+    private let reading: any CustomerReading
     private let leases: any Leases
     private let waits = Mutex<[StoreApp: Wait]>([:])
 
-    package init(_ intake: Intake, _ leases: any Leases) {
+    package init(_ intake: Intake, _ reading: any CustomerReading, _ leases: any Leases) {
         self.intake = intake
+        self.reading = reading
         self.leases = leases
     }
 
@@ -59,14 +60,14 @@ package final class RefundReports: Sendable {
         while isWanted: () -> Bool, tell: (RefundReportNews) -> Void
     ) throws(CommandError) -> Int {
         var unread = 0
-        let since = ports.now().advanced(byMilliseconds: -RefundReports.memory)
-        for part in try obtain(ports.accounts.askedRefunds(after: since)) where isWanted() {
-            let project = try obtain(ports.ledger.project(part.project))
+        let since = intake.now().advanced(byMilliseconds: -RefundReports.memory)
+        for part in try obtain(intake.accounts.askedRefunds(after: since)) where isWanted() {
+            let project = try obtain(intake.ledger.project(part.project))
             if project.settings.refundReporting == nil { continue }
             var place: RefundPlace?
             repeat {
                 let places = try obtain(
-                    ports.accounts.refundRequests(
+                    intake.accounts.refundRequests(
                         of: part.project, part.environment, at: since, after: place,
                         limit: RefundReports.pageSize))
                 unread += try report(on: places, of: part, while: isWanted, tell: tell)
@@ -84,7 +85,7 @@ package final class RefundReports: Sendable {
             Stream(
                 project: part.project, environment: part.environment, customer: $0.customer)
         }
-        let snapshots = try obtain(streams.isEmpty ? [] : ports.reading.customers(streams))
+        let snapshots = try obtain(streams.isEmpty ? [] : reading.customers(streams))
         // An unreadable customer does not prevent reports about others.
         let read = zip(streams, snapshots).compactMap { stream, snapshot in
             (try? snapshot.get()).map { (stream, $0.customer.purchases) }
@@ -101,7 +102,7 @@ package final class RefundReports: Sendable {
             if !requests.contains(where: { isDue($0.1, app) }) { continue }
             let lease = try obtain(
                 leases.takeLease(
-                    of: leaseName(of: app), at: ports.machineClock(), until: leaseEnd,
+                    of: leaseName(of: app), at: intake.machineClock(), until: leaseEnd,
                     lastRun: nil))
             guard let lease else { continue }
             defer { try? leases.end(lease, ranAt: nil) }
@@ -121,16 +122,16 @@ package final class RefundReports: Sendable {
     /// The name of the right to report on an app's refunds: short, however long the names are.
     private func leaseName(of app: StoreApp) -> String {
         let names = "\(app.project.text)\u{0}\(app.key.store.rawValue)\u{0}\(app.key.id.text)"
-        return "refund-reports-\(ports.secrets.digest(Array(names.utf8)).hexDigits.prefix(40))"
+        return "refund-reports-\(intake.secrets.digest(Array(names.utf8)).hexDigits.prefix(40))"
     }
 
     private var leaseEnd: Instant {
-        ports.machineClock().advanced(byMilliseconds: RefundReports.leaseMilliseconds)
+        intake.machineClock().advanced(byMilliseconds: RefundReports.leaseMilliseconds)
     }
 
     /// Whether the app may be tried again, or the time for an answer is over.
     private func isDue(_ request: RefundFact, _ app: StoreApp) -> Bool {
-        let now = ports.now()
+        let now = intake.now()
         return waits.withLock { $0[app] }.map { $0.until <= now } ?? true || request.answerBy <= now
     }
 
@@ -165,10 +166,10 @@ package final class RefundReports: Sendable {
     private func rest(_ app: StoreApp, after trouble: StoreTrouble) -> RefundReportNews.Outcome? {
         var pause = RefundReports.pause
         if case .limited(let until) = trouble {
-            pause = max(pause, until.milliseconds - ports.machineClock().milliseconds)
+            pause = max(pause, until.milliseconds - intake.machineClock().milliseconds)
         }
         let wait = Wait(
-            until: ports.now().advanced(byMilliseconds: pause), obstacle: trouble.sentence)
+            until: intake.now().advanced(byMilliseconds: pause), obstacle: trouble.sentence)
         let former = waits.withLock { $0.updateValue(wait, forKey: app) }
         return former?.obstacle == wait.obstacle ? nil : .waits(trouble)
     }
@@ -177,10 +178,10 @@ package final class RefundReports: Sendable {
         _ step: RefundReportStep, on request: RefundFact, heldIn stream: Stream
     ) throws(CommandError) -> Outcome {
         let sender = Sender(actor: .refundReports, idempotencyKey: nil)
-        return try ports.ledger.append(
+        return try intake.ledger.append(
             .reporting(
                 on: request, heldIn: stream, step, actor: sender.actor,
-                cause: ports.secrets.cause(of: sender, "report_refund", [request.id.text])))
+                cause: intake.secrets.cause(of: sender, "report_refund", [request.id.text])))
     }
 }
 

@@ -1,4 +1,5 @@
 package import Core
+package import Threading
 
 /// Distinguishes a store's genuine evidence from any other.
 package protocol EvidenceProver: Sendable {
@@ -19,11 +20,14 @@ package protocol EvidenceProver: Sendable {
     func standing(ofSigner raw: RawEvidence) -> SignerStanding
 }
 
+/// What the store's answers prove about evidence, the oldest statement first.
+package typealias StoreVerdict = Judgement<[ProvenEvidence], Postponement>
+
 /// Asks a store.
 package protocol StoreClient: Sendable {
-    /// The store's verdict on evidence that only it can judge. It answers, or gives up, well before a lease
-    /// ends.
-    func judge(_ inquiry: StoreInquiry) -> Judgement<ProvenEvidence, Postponement>
+    /// Leads to the store's verdict on evidence that only it can judge. It answers, or gives up, within the
+    /// milliseconds; where there are none, well before a lease ends.
+    func judging(_ inquiry: StoreInquiry, within milliseconds: Int64?) -> Course<StoreVerdict>
     /// One page of the store's answer. Without an environment, the one that knows the transaction answers.
     func ask(
         _ call: StoreCall, about app: StoreApp, in environment: Environment?
@@ -56,6 +60,11 @@ extension Intake {
         stores.values.sorted { $0.profile.store.rawValue < $1.profile.store.rawValue }
     }
 
+    /// Why evidence of an app is refused that the project does not have.
+    func foreign(_ app: AppID, of store: Store) -> RefusedEvidence {
+        stores[store]?.profile.foreign(app) ?? .ofUnknownStore
+    }
+
     /// The kind with that name; `nil` if this release does not know it.
     func kind(named word: String) -> EvidenceKind? {
         stores.values.lazy.flatMap(\.profile.kinds).first { $0.word == word }
@@ -70,7 +79,7 @@ extension Intake {
     func prove(
         _ raw: RawEvidence, for apps: [TrustedApp]
     ) throws(RefusedEvidence) -> ProvenEvidence {
-        try timely(prover(of: raw.kind).prove(raw, for: apps, now: ports.evidenceClock))
+        try timely(prover(of: raw.kind).prove(raw, for: apps, now: evidenceClock))
     }
 
     /// What evidence states that the store vouches for.
@@ -78,7 +87,7 @@ extension Intake {
         vouchedFor raw: RawEvidence, for app: TrustedApp
     ) throws(RefusedEvidence) -> ProvenEvidence {
         try timely(
-            prover(of: raw.kind).read(vouchedFor: raw, for: [app], now: ports.evidenceClock))
+            prover(of: raw.kind).read(vouchedFor: raw, for: [app], now: evidenceClock))
     }
 
     /// Production evidence counts only without a test clock.
@@ -102,9 +111,20 @@ extension Intake {
         stores[raw.kind.store]?.prover.standing(ofSigner: raw) ?? .missing
     }
 
-    /// The store's verdict on evidence that only it can judge.
-    func judge(_ inquiry: StoreInquiry) -> Judgement<ProvenEvidence, Postponement> {
-        stores[inquiry.app.key.store]?.client.judge(inquiry) ?? .refused(.ofUnknownStore)
+    /// Leads to the store's verdict on evidence that only it can judge.
+    func judging(
+        _ inquiry: StoreInquiry, within milliseconds: Int64? = nil
+    ) -> Course<StoreVerdict> {
+        guard let client = stores[inquiry.app.key.store]?.client else {
+            return .ended(.refused(.ofUnknownStore))
+        }
+        return client.judging(inquiry, within: milliseconds).map { timely($0) }
+    }
+
+    /// The verdict, where it is on production only without a test clock.
+    private func timely(_ verdict: StoreVerdict) -> StoreVerdict {
+        let isOfProduction = verdict.belief?.contains { $0.environment == .production } ?? false
+        return isOfProduction && !takesProduction ? .refused(.productionOnTestClock) : verdict
     }
 
     /// One page of the store's answer.

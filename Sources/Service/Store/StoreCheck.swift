@@ -1,6 +1,7 @@
 package import Core
 
-/// Tests the whole way to the store and back, step by step, and shows which step fails.
+/// Tests the whole way to the store and back, step by step, and shows which step fails. Where a store sends no
+/// test notification on request, it is asked what the key may read.
 package struct StoreCheck: Sendable {
     package enum Step: String, Sendable, CaseIterable {
         /// There is a key, and it can be opened.
@@ -13,6 +14,13 @@ package struct StoreCheck: Sendable {
         case arrived
         /// The notification is proven to come from the store.
         case verified
+        /// The key may read the app's purchases.
+        case purchases
+        /// The key may read the app's orders.
+        case orders
+
+        /// The steps of a store that sends a test notification on request.
+        static let ofSending: [Step] = [.key, .token, .address, .arrived, .verified]
     }
 
     package struct Result: Sendable {
@@ -37,12 +45,13 @@ package struct StoreCheck: Sendable {
     package func run(
         _ key: AppKey, of project: ProjectID, in environment: Environment, waiting seconds: Int
     ) throws(CommandError) -> [Result] {
-        guard let app = try intake.ports.ledger.existing(project).app(key) else {
+        guard let app = try intake.ledger.existing(project).app(key) else {
             throw .refused(.appUnknown(key.id))
         }
         var results: [Result] = []
         let profile = intake.stores[key.store]?.profile
         let name = StoreApp(project: project, key: key)
+        if let probes = profile?.probes, !probes.isEmpty { return probe(probes, of: name) }
         do throws(StoreTrouble) {
             let sent = try intake.ask(.test, name, environment)
             results += [.passed(.key), .passed(.token), .passed(.address)]
@@ -53,11 +62,33 @@ package struct StoreCheck: Sendable {
         } catch {
             results += failures(of: error, after: results.count, profile)
         }
-        let reached = Set(results.map(\.step))
-        return results
-            + Step.allCases.filter { !reached.contains($0) }.map {
-                Result(step: $0, passed: nil, detail: "not reached")
+        return Step.ofSending.completed(results)
+    }
+
+    /// What the key may read, one after the other: a key may be accepted and still not be allowed everything.
+    private func probe(_ probes: [StoreProbe], of app: StoreApp) -> [Result] {
+        var results: [Result] = []
+        for probe in probes {
+            do throws(StoreTrouble) {
+                _ = try intake.ask(.probe(probe), app, nil)
+                if results.isEmpty { results = [.passed(.key), .passed(.token)] }
+                results.append(.passed(probe.step))
+            } catch {
+                switch error {
+                case .unconfigured, .locked, .fault: results = [.failed(.key, error.sentence)]
+                case .unauthorized, .denied(_, isKey: true):
+                    results = [.passed(.key), .failed(.token, error.sentence)]
+                case .unavailable where results.isEmpty, .untrusted where results.isEmpty:
+                    results = [.passed(.key), .failed(.token, error.sentence)]
+                default:
+                    if results.isEmpty { results = [.passed(.key), .passed(.token)] }
+                    results.append(.failed(probe.step, error.sentence))
+                    continue
+                }
+                break
             }
+        }
+        return ([.key, .token] + probes.map(\.step)).completed(results)
     }
 
     /// Which steps the first call's trouble affects.
@@ -96,7 +127,7 @@ package struct StoreCheck: Sendable {
                 guard error.isRetryable else { throw error }
                 trouble = error
                 if case .limited(let until) = error {
-                    wait = max(wait, until.milliseconds - intake.ports.machineClock().milliseconds)
+                    wait = max(wait, until.milliseconds - intake.machineClock().milliseconds)
                 }
             }
             if waited >= patience {
@@ -150,6 +181,26 @@ package struct StoreCheck: Sendable {
             return .failed(.verified, "It is from \(proven.environment.rawValue).")
         } catch {
             return .failed(.verified, error.sentence)
+        }
+    }
+}
+
+extension [StoreCheck.Step] {
+    /// The results, and those of the steps that were not reached.
+    fileprivate func completed(_ results: [StoreCheck.Result]) -> [StoreCheck.Result] {
+        let reached = Set(results.map(\.step))
+        return results
+            + filter { !reached.contains($0) }.map {
+                StoreCheck.Result(step: $0, passed: nil, detail: "not reached")
+            }
+    }
+}
+
+extension StoreProbe {
+    fileprivate var step: StoreCheck.Step {
+        switch self {
+        case .purchases: .purchases
+        case .orders: .orders
         }
     }
 }

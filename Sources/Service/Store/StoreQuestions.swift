@@ -41,7 +41,7 @@ package struct StoreQuestions {
 
     func app(_ key: AppKey, of project: ProjectID) throws(StoreQuestionError) -> App {
         let found = try rethrowing(
-            as: StoreQuestionError.command, intake.ports.ledger.existing(project).app(key))
+            as: StoreQuestionError.command, intake.ledger.existing(project).app(key))
         guard let found else { throw .command(.refused(.appUnknown(key.id))) }
         return found
     }
@@ -52,12 +52,12 @@ package struct StoreQuestions {
     ) throws(StoreQuestionError) -> StoreAnswer {
         var answer = try page(call, app, environment)
         var seen: Set<String> = []
-        let deadline = intake.ports.machineClock().advanced(byMilliseconds: StoreQuestions.patience)
+        let deadline = intake.machineClock().advanced(byMilliseconds: StoreQuestions.patience)
         while let next = answer.next, let call = call.page(after: next) {
             let isNew = seen.insert(next).inserted
             if !isNew || seen.count >= StoreQuestions.pageLimit
                 || answer.byteCount > StoreQuestions.byteLimit
-                || intake.ports.machineClock() >= deadline
+                || intake.machineClock() >= deadline
             {
                 throw .trouble(.endlessPages(limit: seen.count))
             }
@@ -200,7 +200,7 @@ package struct StoreQuestions {
     ) throws(StoreQuestionError) -> NotificationAnswer {
         let wish = try rethrowing(
             as: StoreQuestionError.init, submissions.recordingNotification(raw))
-        return try rethrowing(as: StoreQuestionError.command, intake.ports.ledger.perform(wish))
+        return try rethrowing(as: StoreQuestionError.command, intake.ledger.perform(wish))
     }
 }
 
@@ -308,9 +308,9 @@ extension Submissions {
         let pieces = proven.enumerated().map { Submission.Item(index: $0, facts: $1.facts) }
         let submission = Submission(pieces, by: .store, onlyNews: onlyNews)
         // The same answer, requested twice, is recorded once.
-        let digest = intake.ports.secrets.digest(proven.flatMap(\.record.digest))
-        let text = "store:\(intake.ports.secrets.digest(digest).hexDigits)"
-        let outcome = try intake.ports.ledger.append(
+        let digest = intake.secrets.digest(proven.flatMap(\.record.digest))
+        let text = "store:\(intake.secrets.digest(digest).hexDigits)"
+        let outcome = try intake.ledger.append(
             Command(
                 submission, in: submission.stream(in: project, first.environment),
                 on: proven.map { onlyNews ? $0.record.keptWhenNew : $0.record },

@@ -7,7 +7,7 @@ package struct Publication: Hashable, Sendable {
     package var notices = 0
     /// The next instant at which something is known to be due.
     package var next: Instant?
-    /// What prevented some of it from being published; the rest was.
+    /// Why some of it was not published. The rest was.
     package var fault: Fault?
 
     package init(customers: Int = 0, notices: Int = 0) {
@@ -26,10 +26,10 @@ package struct Publication: Hashable, Sendable {
 
 /// Publishes what the clock has changed.
 ///
-/// Several may do this at the same time, and each boundary is published once. A shard that cannot be written,
-/// or a customer with unreadable events, delays no other.
+/// Several may do this at once; each boundary is published only once. A shard that cannot be
+/// written, or a customer with unreadable events, does not delay others.
 package struct Publishing: Sendable {
-    /// How many customers of a shard are listed together.
+    /// How many customers of a shard are listed at once.
     private static let limit = 100_000
 
     private let work: any UpkeepPort
@@ -40,8 +40,7 @@ package struct Publishing: Sendable {
         self.now = now
     }
 
-    /// Publishes in every shard in which something is due, until nothing is or `goesOn` returns
-    /// false.
+    /// Publishes in every shard until nothing is due or `goesOn` returns false.
     package func publish(
         while goesOn: () -> Bool = { true }
     ) throws(Fault) -> Publication {
@@ -52,7 +51,7 @@ package struct Publishing: Sendable {
                 try publish(in: due.shard, at: .service, while: goesOn, &publication)
             } catch {
                 if error.isOfWholeDatabase { throw error }
-                // A shard that another session has locked is left for the next check; the commands that wait
+                // A shard locked by another session waits for the next check. Commands that wait
                 // for it show whether it stays locked.
                 if error != .busy { publication.fault = publication.fault ?? error }
             }
@@ -61,8 +60,8 @@ package struct Publishing: Sendable {
         return publication
     }
 
-    /// Publishes in one shard for a run of a project. A rehearsal publishes nothing, and reports what would
-    /// be published.
+    /// Publishes in one shard for a reconciliation. A rehearsal only reports what would be
+    /// published.
     package func publish(
         of project: ProjectID, in shard: Shard, under lease: Lease?, isRehearsal: Bool = false
     ) throws(Fault) -> Publication {

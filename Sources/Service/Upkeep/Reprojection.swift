@@ -1,10 +1,10 @@
 package import Core
 
-/// Brings customers to a new catalog: writes their rows by it, publishes what it gave and took, and credits
-/// purchases that waited for one of its products.
+/// Brings customers to a new catalog: rewrites their rows, publishes what it gave and took, and
+/// credits purchases that waited for one of its products.
 ///
-/// The next run continues one that ended early or hit a fault: a customer, a shard or a project does not
-/// prevent the others from being projected.
+/// The next run continues one that ended early or failed. A fault in a customer, shard or project
+/// does not keep the others from being projected.
 package struct Reprojection: Sendable {
     private static let page = 500
 
@@ -16,8 +16,8 @@ package struct Reprojection: Sendable {
         self.secrets = secrets
     }
 
-    /// Projects the customers of every project whose catalog changed since their last projection, and returns
-    /// their number.
+    /// Projects the customers of every project whose catalog changed since the last projection.
+    /// Returns how many there were.
     package func project(
         while goesOn: () -> Bool = { true }, faulted: (ProjectID, Fault) -> Void,
         progress: (_ customers: Int) -> Void = { _ in }
@@ -55,7 +55,8 @@ package struct Reprojection: Sendable {
     private func project(
         _ outdated: OutdatedProject, in shard: Shard, each: (Result<Outcome, Fault>) -> Void
     ) throws(Fault) {
-        // Unique each time: a customer whose rows fall behind the catalog again is projected again.
+        // Unique each time: a customer whose rows fall behind the catalog again must be projected
+        // again.
         let text = "catalog:\(outdated.catalogVersion)/\(secrets.randomText(bytes: 10))"
         let cause = Cause(text: text, digest: secrets.digest(Array(text.utf8)))
         var last: Stream?

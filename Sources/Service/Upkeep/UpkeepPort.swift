@@ -1,30 +1,30 @@
 package import Core
 
-/// Customers with due work that no call requests, and the means to do it.
+/// Customers with due work that no call asks for, and the means to do it.
 package protocol UpkeepPort: Sendable {
-    /// Has commands decided after everything that clients wait for: those of a shard together, in order. In a
-    /// rehearsal their results are rolled back.
+    /// Decides commands after everything that clients wait for: a shard's commands together and in
+    /// order. A rehearsal rolls their results back.
     func appendAll(
         _ commands: [Command], at pace: UpkeepPace, isRehearsal: Bool
     ) -> [CommandResult]
     /// When something is due, for each shard in which anything ever will be.
     func dueShards() throws(Fault) -> [(shard: Shard, at: Instant)]
-    /// Some customers with due work in a shard, or in one project's part of it, the most overdue first.
+    /// Customers with due work in a shard, or in one project's part of it, most overdue first.
     func dueCustomers(
         in shard: Shard, of project: ProjectID?, at now: Instant, after last: DueCustomer?,
         limit: Int
     ) throws(Fault) -> [DueCustomer]
     func outdatedProjects() throws(Fault) -> [OutdatedProject]
-    /// Some customers of a shard whose rows follow an older catalog; none is added once the first were
-    /// listed.
+    /// Customers of a shard whose rows follow an older catalog. After the first page, none is
+    /// added.
     func outdatedCustomers(
         of outdated: OutdatedProject, in shard: Shard, after last: Stream?, limit: Int
     ) throws(Fault) -> [Stream]
 }
 
 extension UpkeepPort {
-    /// Has the command of each item decided, a page per commit, and passes on each result. Throws faults that
-    /// concern more than one of them.
+    /// Decides each item's command, a page per commit, and passes on each result. Throws faults
+    /// that concern several items.
     func settle<Item>(
         _ items: [Item], at pace: UpkeepPace, isRehearsal: Bool = false,
         while goesOn: () -> Bool = { true }, _ command: (Item) -> Command,
@@ -46,7 +46,7 @@ extension UpkeepPort {
 }
 
 extension Fault {
-    /// Whether it concerns a shard or the database, and not a single customer.
+    /// Whether it concerns a shard or the database rather than a single customer.
     fileprivate var isOfMany: Bool { isOfWholeDatabase || self == .busy || self == .logBlocked }
 }
 

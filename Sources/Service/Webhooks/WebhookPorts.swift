@@ -1,26 +1,26 @@
 package import Core
 
-/// Keeps what endpoints sign and send with.
+/// Keeps webhooks' signing keys and headers.
 package protocol WebhookKeeper: Sendable {
-    /// Makes an endpoint's first key; `nil` for a repetition after it was replaced.
+    /// Makes a webhook's first key; `nil` for a repetition after the key was replaced.
     func open(
         _ name: WebhookName, _ headers: [WebhookHeader], version: Int64, from cursor: String
     ) throws(CommandError) -> WebhookKeys?
     func set(
         _ headers: [WebhookHeader], of name: WebhookName, version: Int64
     ) throws(CommandError)
-    /// Makes the key of that number; the ones before sign until the overlap is over, in milliseconds. An endpoint that
-    /// was made by halves begins at the cursor.
+    /// Makes the key with that number. Earlier keys sign until the overlap, in milliseconds, ends.
+    /// A webhook whose creation was interrupted begins at the cursor.
     func rotate(
         _ name: WebhookName, to number: Int64, version: Int64, from cursor: String,
         overlap: Int64, now: Instant
     ) throws(CommandError) -> WebhookKeys?
     func forget(_ name: WebhookName) throws(Fault)
-    /// Tells headers apart, and reveals nothing of their values.
+    /// Tells headers apart without revealing their values.
     func digest(of headers: [WebhookHeader]) throws(CommandError) -> [UInt8]
 }
 
-/// What is known of endpoints besides their settings.
+/// What is stored about webhooks in addition to their settings.
 package protocol WebhookRecords: Sendable {
     func webhookStandings(
         of project: ProjectID, _ id: WebhookID?
@@ -29,30 +29,30 @@ package protocol WebhookRecords: Sendable {
     func webhookAttempts(
         of name: WebhookName, before number: Int64?, customer: CustomerID?, limit: Int
     ) throws(Fault) -> [WebhookAttempt]
-    /// The digest of the replay of that name, an earlier one's where it was there already; `nil` if there are too
+    /// The digest of this replay, or of an earlier one with the same name; `nil` if there are too
     /// many.
     func addReplay(
         _ replay: WebhookReplay, digest: [UInt8], of name: WebhookName, at now: Instant
     ) throws(Fault) -> [UInt8]?
-    /// The last ones, the newest first.
+    /// Recent replays, newest first.
     func recentReplays(of name: WebhookName, limit: Int) throws(Fault) -> [WebhookReplay]
 }
 
-/// What endpoints are sent.
+/// What webhooks are sent.
 package protocol WebhookSource: Sendable {
-    /// Where an endpoint begins, as a cursor of the feed.
+    /// A webhook's start as a cursor of the feed.
     func cursor(of project: ProjectID, at start: WebhookStart) throws(CommandError) -> String
     /// Throws unless the feed has the event.
     func require(
         _ event: String, of project: ProjectID, _ environment: Environment
     ) throws(CommandError)
-    /// Sends an example of the type, and waits for what the receiver says.
+    /// Sends an example of the type, and waits for the receiver's answer.
     func test(
         _ webhook: Webhook, of project: ProjectID, type: String
     ) throws(CommandError) -> WebhookTest
 }
 
-/// Where an endpoint begins.
+/// Where a webhook begins.
 package enum WebhookStart: Hashable, Sendable {
     case beginning
     case end
@@ -77,7 +77,7 @@ package enum WebhookStart: Hashable, Sendable {
     }
 }
 
-/// What a receiver said to an example.
+/// A receiver's answer to an example.
 package struct WebhookTest: Hashable, Sendable {
     package let message: String
     package let status: Int?

@@ -1,17 +1,17 @@
 package import Core
 import Synchronization
 
-/// The endpoints of all projects in memory, as the log has them.
+/// The webhooks of all projects, kept in memory as the log has them.
 package final class WebhookRing: Sendable {
     private let listed: Refreshing<[WebhookName: Webhook]>
     private let heard: Heard
 
-    /// Projects whose endpoints were heard of before their secrets were stored.
+    /// Projects that were heard of before their webhooks' secrets were stored.
     private final class Heard: Sendable {
         let projects = Mutex<Set<ProjectID>>([])
     }
 
-    /// `projects` gives each project that has or had endpoints.
+    /// `projects` returns every project that has or had webhooks.
     package init(
         _ ledger: any EventLog, projects: @escaping @Sendable () throws(Fault) -> Set<ProjectID>
     ) {
@@ -25,7 +25,7 @@ package final class WebhookRing: Sendable {
                         found[WebhookName(project, webhook.id)] = webhook
                     }
                 } catch {
-                    // A project that cannot be read closes no other one.
+                    // An unreadable project does not affect the others.
                     if error.isOfWholeDatabase || error == .busy { throw error }
                 }
             }
@@ -37,12 +37,12 @@ package final class WebhookRing: Sendable {
         listed.known { $0[name] }?.found
     }
 
-    /// The endpoints that get messages.
+    /// The webhooks that get messages.
     package var active: [WebhookName] {
         listed.known { all in all.filter { !$0.value.isPaused }.map(\.key) }?.found ?? []
     }
 
-    /// An endpoint of the project was set.
+    /// Notes that a webhook of these projects was set.
     package func hear(of projects: some Sequence<ProjectID>) {
         heard.projects.withLock { $0.formUnion(projects) }
     }

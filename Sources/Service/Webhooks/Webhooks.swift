@@ -1,29 +1,29 @@
 package import Core
 
-/// An endpoint as answers show it; `keys` only where they are shown, which is once.
+/// A webhook as answers show it. `keys` are shown only once.
 package struct WebhookAnswer: Hashable, Sendable {
     package let project: ProjectID
     package let webhook: Webhook
     package let standing: WebhookStanding?
     package let keys: WebhookKeys?
 
-    /// One that was made by halves is sent nothing before its secrets are made.
+    /// A webhook whose creation was interrupted is sent nothing until its secrets exist.
     package var state: WebhookStanding.State {
         standing?.state(of: webhook) ?? (webhook.isPaused ? .paused : .parked)
     }
 }
 
-/// What was sent lately, the newest first, and who waits.
+/// Recent attempts, newest first, and the waiting customers.
 package struct DeliveriesAnswer: Hashable, Sendable {
     package let webhook: WebhookID
     package let attempts: [WebhookAttempt]
     package let waiting: [WaitingCustomer]
     package let replays: [WebhookReplay]
-    /// Before which number the next page goes on; `nil` at the end.
+    /// The number before which the next page continues; `nil` at the end.
     package let next: Int64?
 }
 
-/// Where projects have their events sent.
+/// Manages the webhooks to which projects' events are sent.
 package struct Webhooks: Sendable {
     package static let usualOverlap: Int64 = 86_400
     package static let overlaps: ClosedRange<Int64> = 0...604_800
@@ -54,7 +54,7 @@ package struct Webhooks: Sendable {
         self.reach = reach
     }
 
-    /// Deed's clock, which tells when events were recorded.
+    /// Deed's clock, by which events are recorded.
     package var instant: Instant { now() }
 
     package func creating(
@@ -62,11 +62,11 @@ package struct Webhooks: Sendable {
         from start: WebhookStart, in project: ProjectID, by sender: Sender
     ) -> Wish<WebhookAnswer> {
         .look { () throws(CommandError) in
-            // Before the event, so that nothing is missing that comes after it.
+            // The cursor comes before the event, so that nothing after the event is missed.
             let cursor = try source.cursor(of: project, at: start)
             let headers = rest.headers ?? []
             var rest = rest
-            // Where the installation's key is lost, this fails before anything is recorded.
+            // If the installation's key is lost, this fails before anything is recorded.
             rest.headers = headers
             let arguments = [url.text, environment.rawValue, start.text]
             let cause = secrets.cause(
@@ -105,7 +105,7 @@ package struct Webhooks: Sendable {
         }
     }
 
-    /// Pauses or resumes one.
+    /// Pauses or resumes a webhook.
     package func acting(
         _ act: WebhookAct, on id: WebhookID, of project: ProjectID, by sender: Sender
     ) -> Wish<WebhookAnswer> {
@@ -114,7 +114,7 @@ package struct Webhooks: Sendable {
         }
     }
 
-    /// Makes new keys; the old ones sign too for that many seconds.
+    /// Makes a new key. The old ones keep signing for this many seconds.
     package func rotating(
         _ id: WebhookID, overlap: Int64, of project: ProjectID, by sender: Sender
     ) -> Wish<WebhookAnswer> {
@@ -138,7 +138,7 @@ package struct Webhooks: Sendable {
         }
         let name = WebhookName(project, id)
         return .look { () throws(CommandError) in
-            // A removal that was cut short has left what is beside the log.
+            // A removal that was interrupted left data outside the log.
             if try ledger.existing(project).webhook(id) == nil { try obtain(keeper.forget(name)) }
             return Wish(command) { _ in id }.thenLooking { id throws(CommandError) in
                 try obtain(keeper.forget(name))
@@ -185,7 +185,8 @@ package struct Webhooks: Sendable {
         try source.test(try webhook(id, of: project), of: project, type: type)
     }
 
-    /// Has events sent again. The same idempotency key leads to the same replay, and cannot stand for another one.
+    /// Sends events again. The same idempotency key leads to the same replay and cannot stand for
+    /// another one.
     package func replay(
         _ wanted: WebhookReplay.Wanted, to id: WebhookID, of project: ProjectID, by sender: Sender
     ) throws(CommandError) -> ReplayID {
@@ -237,12 +238,12 @@ package struct Webhooks: Sendable {
         }
     }
 
-    /// An endpoint that was set.
+    /// The result of setting a webhook.
     private struct SetWebhook: Sendable {
         let name: WebhookName
         let webhook: Webhook
         let version: Int64
-        /// Whether it was not removed since an earlier copy of the request.
+        /// False if it was removed after an earlier copy of the request.
         let isThere: Bool
     }
 
@@ -260,7 +261,7 @@ package struct Webhooks: Sendable {
         }
     }
 
-    /// What distinguishes requests.
+    /// Values that distinguish requests.
     private func arguments(_ change: WebhookChange) throws(CommandError) -> [String?] {
         let headers = try change.headers.map { headers throws(CommandError) in
             try keeper.digest(of: headers).hexDigits
@@ -286,7 +287,7 @@ extension WebhookChange {
 }
 
 extension WebhookReplay.Wanted {
-    /// What is recorded after the request is new, and none of it.
+    /// Excludes everything recorded after a new request.
     fileprivate func until(_ now: Instant) -> WebhookReplay.Wanted {
         guard case .range(let since, let until, let types, let customer) = self else { return self }
         return .range(since: since, until: min(until, now), types: types, customer: customer)

@@ -8,7 +8,7 @@ import Ledger
 import Postgres
 import PrivatePostgres
 
-/// Longer names come first, because the first match is taken.
+/// Longer names come first, because the first match wins.
 let backupCommands = [checkBackupCommand, backupCommand, restoreCommand]
 
 private let backupCommand = CommandSpec(
@@ -73,7 +73,8 @@ extension Invocation {
         let snapshot = try attempt { () throws(LedgerError) in
             try LogSnapshot(database.connection(role: nil))
         }
-        if let error = LedgerError(migrationFound: snapshot.migration) {
+        // An upgrade begins with a backup, when this release is already installed.
+        if !snapshot.isDumpable, let error = LedgerError(migrationFound: snapshot.migration) {
             throw .refused(code: "schema_not_current", sentence: error.description)
         }
         if !snapshot.undumpable.isEmpty {
@@ -95,6 +96,8 @@ extension Invocation {
             [
                 "--format=directory", "--jobs=\(jobs)", "--schema=deed", "--no-password",
                 "--snapshot=\(snapshot.name)", "--exclude-table-data=deed.instances",
+                // They follow from the log, and are kept anew.
+                "--exclude-table-data=deed.kept_states",
                 "--file=\(draft)/dump",
             ])
         if dumped.status != 0 { throw .fault("pg_dump failed. It says: \(dumped.output)") }
@@ -120,7 +123,7 @@ extension Invocation {
     }
 }
 
-/// Throws unless so much is free there.
+/// Throws unless that many bytes are free in the folder.
 func requireRoom(_ bytes: Int64, in folder: String) throws(CommandEnd) {
     guard let free = freeBytes(in: folder), free < bytes else { return }
     throw .refused(
@@ -129,13 +132,13 @@ func requireRoom(_ bytes: Int64, in folder: String) throws(CommandEnd) {
             "\(bytesText(free)) are free in \(folder), and about \(bytesText(bytes)) are needed.")
 }
 
-/// A database as PostgreSQL's programs are told of it: a password stays out of their arguments.
+/// A database for PostgreSQL's programs. Its password stays out of their arguments.
 struct Source {
     private let url: String
 
     init(_ url: String) {
         let bytes = Array(url.utf8)
-        // In front of the host only: elsewhere an empty password would count as one.
+        // Only before the host: elsewhere, removing it would leave an empty password.
         guard let range = passwordRanges(in: bytes).first, range.upperBound < bytes.count,
             bytes[range.upperBound] == UInt8(ascii: "@")
         else {

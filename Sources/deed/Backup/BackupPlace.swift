@@ -6,14 +6,14 @@ import Glibc
 import Ledger
 import PrivatePostgres
 
-/// The folder in which backups lie, each in a folder named after its moment.
+/// The folder of backups. Each has its own folder, named after its time.
 struct BackupPlace {
     private static let prefix = "deed-"
     private static let unfinished = ".unfinished-"
 
     let path: String
 
-    /// Makes a missing folder, closed to others: a backup holds what each customer bought.
+    /// Creates a missing folder, closed to others: a backup shows what each customer bought.
     init(making path: String) throws(CommandEnd) {
         self.path = absolutePath(path)
         if mkdir(self.path, 0o700) != 0, errno != EEXIST {
@@ -24,7 +24,7 @@ struct BackupPlace {
         }
     }
 
-    /// Holds others off while this process writes there.
+    /// Keeps other processes out while this one writes.
     func lock() throws(CommandEnd) -> FileLock {
         guard let lock = FileLock("\(path)/.lock") else {
             throw .fault("\(path)/.lock cannot be opened")
@@ -36,7 +36,7 @@ struct BackupPlace {
         return lock
     }
 
-    /// A new folder under a name that no backup has; removes what killed processes left.
+    /// Makes a new folder under an unused name. Removes remains of killed processes.
     func begin() throws(CommandEnd) -> String {
         for name in names where name.hasPrefix(BackupPlace.unfinished) {
             try remove("\(path)/\(name)")
@@ -48,7 +48,7 @@ struct BackupPlace {
         return draft
     }
 
-    /// Gives a whole backup its name, once everything in it is on disk.
+    /// Gives a complete backup its final name once everything in it is on disk.
     func finish(_ draft: String, at instant: Instant) throws(CommandEnd) -> String {
         let text = instant.text.filter { $0.isNumber || $0 == "T" }
         let whole = "\(path)/\(BackupPlace.prefix)\(text)"
@@ -59,7 +59,7 @@ struct BackupPlace {
         return whole
     }
 
-    /// The whole backups, oldest first.
+    /// The complete backups, oldest first.
     var backups: [String] {
         names.filter {
             $0.hasPrefix(BackupPlace.prefix) && fileExists("\(path)/\($0)/manifest.json")
@@ -67,8 +67,8 @@ struct BackupPlace {
         .sorted().map { "\(path)/\($0)" }
     }
 
-    /// Removes the oldest beyond that many of the log that ends there, and leaves all others alone; returns how
-    /// many were removed, and how many left.
+    /// Removes all but the newest `count` backups of this log, and no others. Returns how many were
+    /// removed and how many belong to other logs.
     func keep(
         _ count: Int, of log: [ShardMark], _ keys: [SecretKey]
     ) throws(CommandEnd) -> (removed: Int, others: Int) {
@@ -81,8 +81,8 @@ struct BackupPlace {
         return (old.count, all.count - own.count)
     }
 
-    /// Throws if the newest backup is not of the log that ends there: an empty database in the place of a lost
-    /// one would be backed up night after night, as if all were well.
+    /// Throws unless the newest backup belongs to this log. Otherwise, an empty database in place
+    /// of a lost one would be backed up every night without notice.
     func requireOwn(_ log: [ShardMark], _ keys: [SecretKey]) throws(CommandEnd) {
         guard let last = backups.last else { return }
         let advice =
@@ -111,7 +111,7 @@ struct BackupPlace {
         (try? FileManager.default.contentsOfDirectory(atPath: path)) ?? []
     }
 
-    /// Under another name first, so that nothing that is half gone looks whole.
+    /// Renames the folder first: a half-removed backup must not look complete.
     private func remove(_ folder: String) throws(CommandEnd) {
         let doomed = "\(path)/\(BackupPlace.unfinished)gone-\(getpid())"
         _ = rename(folder, doomed)
@@ -122,7 +122,7 @@ struct BackupPlace {
         }
     }
 
-    /// The backup that a person means: that folder, or the newest one in it, with the one before.
+    /// The backup at this path, or the newest one in this folder together with its predecessor.
     static func newest(at path: String) throws(CommandEnd) -> (backup: String, older: String?) {
         let path = absolutePath(path)
         if fileExists("\(path)/\(Manifest.name)") { return (path, nil) }

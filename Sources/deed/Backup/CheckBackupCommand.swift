@@ -46,7 +46,7 @@ let checkBackupCommand = CommandSpec(
             + "events, their evidence and all rows are proven.")
 }
 
-/// A folder that PostgreSQL's user may enter. Ends and removes what killed trials left.
+/// A folder that PostgreSQL's user can enter. Ends and removes trials left by killed commands.
 private func trialFolder(in scratch: String) throws(CommandEnd) -> String {
     let names = (try? FileManager.default.contentsOfDirectory(atPath: scratch)) ?? []
     for name in names where name.hasPrefix("deed-trial.") {
@@ -60,12 +60,12 @@ private func trialFolder(in scratch: String) throws(CommandEnd) -> String {
     return try temporaryFolder("\(scratch)/deed-trial.\(getpid()).")
 }
 
-/// Ends what a killed command has left running there.
+/// Ends a server that a killed command left running in the folder.
 func endPostgres(in folder: String) {
     let place = "\(folder)/postgres"
     guard let text = try? String(contentsOfFile: "\(place)/postmaster.pid", encoding: .utf8),
         let process = text.split(separator: "\n").first.flatMap({ pid_t($0) }),
-        // The system may have given the number to another process.
+        // The system may have given this process ID to another process.
         (try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/\(process)/cwd"))
             == place
     else { return }
@@ -74,7 +74,7 @@ func endPostgres(in folder: String) {
     while kill(process, 0) == 0, monotonicMilliseconds() < deadline { pause(milliseconds: 20) }
 }
 
-/// The audit as people run it.
+/// Runs the audit as a person would.
 private func audit(_ folder: String, _ invocation: Invocation) throws(CommandEnd) {
     let program =
         (try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")) ?? "deed"

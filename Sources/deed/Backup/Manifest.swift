@@ -6,11 +6,11 @@ import Glibc
 import JSON
 import Ledger
 
-/// What a backup holds, signed with the installation's key.
+/// A backup's contents, signed with the installation's key.
 struct Manifest {
     private static let format: Int64 = 1
     static let name = "manifest.json"
-    /// What may lie beside the files of a backup.
+    /// Files that may be added to a backup later.
     private static let later: Set<String> = [name, "tried.json"]
 
     struct File: Equatable {
@@ -30,7 +30,6 @@ struct Manifest {
     var events: Int64 { marks.reduce(0) { $0 + $1.head } }
     var bytes: Int64 { files.reduce(0) { $0 + $1.bytes } }
 
-    /// The files that lie in a folder now.
     static func files(in folder: String) throws(CommandEnd) -> [File] {
         var files: [File] = []
         let all = FileManager.default.enumerator(atPath: folder)?.compactMap { $0 as? String } ?? []
@@ -85,8 +84,8 @@ struct Manifest {
         .refused(code: "backup_damaged", sentence: "\(folder) cannot be used: \(reason)")
     }
 
-    /// Reads the manifest of a backup, which one of the keys must have signed, and compares every file with
-    /// it. Nothing else of the backup is used before.
+    /// Reads a backup's manifest, checks that one of the keys signed it, and compares every file
+    /// with it. Nothing else in the backup may be used before this.
     init(of folder: String, _ keys: [SecretKey]) throws(CommandEnd) {
         try self.init(readIn: folder, keys)
         let found = try Manifest.files(in: folder)
@@ -101,7 +100,7 @@ struct Manifest {
         }
     }
 
-    /// Reads the manifest alone, which one of the keys must have signed.
+    /// Reads only the manifest, and checks that one of the keys signed it.
     init(readIn folder: String, _ keys: [SecretKey]) throws(CommandEnd) {
         let path = "\(folder)/\(Manifest.name)"
         guard let json = try? JSON.read(readWhole(path)),
@@ -131,7 +130,7 @@ struct Manifest {
         }
     }
 
-    /// Whether a log that ends there may go on from what the backup holds.
+    /// Whether a log that ends at these marks may be a continuation of the backup.
     func isContinued(by later: [ShardMark]) -> Bool {
         marks.allSatisfy { mark in
             guard let end = later.first(where: { $0.shard == mark.shard }) else { return false }
@@ -152,7 +151,8 @@ struct Manifest {
     }
 }
 
-/// A file of any size as text; a manifest of a database with many tables exceeds what people write.
+/// Reads a text file of any size: a manifest of many tables exceeds the limit for files that people
+/// write.
 private func readWhole(_ path: String) throws(CommandEnd) -> [UInt8] {
     try readStart(of: path, limit: 64 << 20)
 }

@@ -59,11 +59,12 @@ let restoreCommand = CommandSpec(
                 ? "The schema was brought from migration \(restoring.manifest.migration) to this release's.\n"
                 : "")
             + "\(told)\n"
-            + "Erasures since then are not in it: repeat them. Then: deed audit --evidence --projections\(flag)"
+            + "Erasures since then are not in it. Repeat them from the lists that are kept apart: "
+            + "deed customer erase --again FILE --yes\(flag)\nThen: deed audit --evidence --projections\(flag)"
     )
 }
 
-/// Removes what an earlier restore had made when it was cut short.
+/// Removes what an interrupted restore left.
 private func clearHalfRestored(_ folder: String) throws(CommandEnd) {
     guard let users = FileLock("\(folder)/postgres.users"), users.tryExclusive() else {
         throw .refused(

@@ -8,19 +8,20 @@ import Postgres
 import PrivatePostgres
 import Threading
 
-/// A backup on its way into an empty database.
+/// Restores a backup into an empty database.
 struct Restoring {
-    /// The last table to be filled: until then, the database has no schema that a service would use.
+    /// The last table to fill. Before that, no service would accept the schema.
     private static let last = " TABLE DATA deed migrations "
 
     let folder: String
     let manifest: Manifest
     let jobs: Int
 
-    /// Whether the schema has to be brought up to this release's.
+    /// Whether the schema has to be migrated to this release.
     var isOlder: Bool { manifest.migration < Schema.needed }
 
-    /// Throws unless the backup is whole, this installation's, and not newer than this release.
+    /// Throws unless the backup is complete, from this installation, and not newer than this
+    /// release.
     init(of path: String, _ invocation: Invocation) throws(CommandEnd) {
         let (folder, older) = try BackupPlace.newest(at: path)
         self.folder = folder
@@ -99,7 +100,7 @@ struct Restoring {
         return found
     }
 
-    /// Fills the empty database, and proves that it has exactly what the manifest says.
+    /// Fills the empty database and proves that its content matches the manifest.
     func fill(_ database: Database, _ invocation: Invocation) throws(CommandEnd) {
         let target = try requireEmpty(database)
         let programs = try invocation.clientPrograms(
@@ -133,13 +134,13 @@ struct Restoring {
         try prove(database)
     }
 
-    /// Roles that are there stay as they are.
+    /// Existing roles stay unchanged.
     private func makeRoles(
         _ source: Source, _ programs: ClientPrograms, for target: RestoreTarget
     ) throws(CommandEnd) {
         let quiet = ["--no-psqlrc", "--quiet", "--no-password"]
         let made = source.run(programs, "psql", quiet + ["--file=\(folder)/roles.sql"])
-        // Without ON_ERROR_STOP, psql goes on behind a role that exists.
+        // Without ON_ERROR_STOP, psql continues after a role that exists.
         if made.status != 0 { throw .fault("The roles cannot be made: \(made.output)") }
         if target.mayServe { return }
         let statement = Restoring.admission(of: target.login)
@@ -157,7 +158,8 @@ struct Restoring {
         "grant deed_service to \"\(login.replacing("\"", with: "\"\""))\""
     }
 
-    /// Each shard ends where the manifest says, and the chain proves everything before.
+    /// Checks that each shard ends where the manifest says. The chain proves everything before
+    /// that.
     private func prove(_ database: Database) throws(CommandEnd) {
         let settings = database.connection(role: nil)
         let marks = try attempt { () throws(LedgerError) in try Auditor(settings).marks() }
@@ -182,7 +184,7 @@ struct Restoring {
                 }
             }
         }
-        // What is wrong with the log counts more than a connection that broke beside.
+        // An error in the log is more important than a broken connection.
         let ends = results.compactMap { result -> CommandEnd? in
             if case .failure(let end) = result { end } else { nil }
         }
@@ -201,8 +203,10 @@ struct Restoring {
                 code: "backup_incomplete",
                 sentence: "Shard \(shard.number) does not end as the backup's manifest says.")
         }
+        // With a mark, customers' rows are not compared with their events. That would read
+        // everything twice, and deed audit does it.
         let audit = try attempt { () throws(LedgerError) in
-            try auditor.audit(shard, since: nil, against: wanted)
+            try auditor.audit(shard, since: .start(of: shard), against: wanted)
         }
         if !audit.findings.isEmpty {
             throw .refused(
@@ -210,9 +214,9 @@ struct Restoring {
         }
     }
 
-    /// The dump's table of contents in two parts.
+    /// The dump's table of contents, split in two.
     private struct Lists {
-        /// Of this user alone: no other user's link can stand there.
+        /// Only this user can write here, so no other user can place a link.
         private let place: String
         var first: String { "\(place)/first" }
         var last: String { "\(place)/last" }

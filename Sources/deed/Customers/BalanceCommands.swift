@@ -86,10 +86,9 @@ extension BalancesAnswer {
 }
 
 extension Balances {
-    /// A line for each currency.
     var lines: [String] { currencies.map { "\($0)   \(self[$0])" } }
 
-    /// The lines for the sandbox, shown after those for production.
+    /// The sandbox's lines, which follow production's.
     var sandboxLines: [String] { lines.map { "\($0)   in the sandbox, never spent in production" } }
 }
 

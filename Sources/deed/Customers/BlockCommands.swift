@@ -12,7 +12,7 @@ private let purchaseOfCustomer: [Option] = [
 
 private let blockCommand = CommandSpec(
     path: ["block"],
-    summary: "Lets a purchase give nothing from now on, whatever the store says.",
+    summary: "Blocks a purchase: it gives nothing, whatever the store says.",
     options: purchaseOfCustomer + reasons + [.environment, .idempotencyKey, .project]
         + Option.terms + Option.database,
     example:

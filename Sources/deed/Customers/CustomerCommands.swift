@@ -9,7 +9,7 @@ let customerCommands = [
     listBalancesCommand, listOrdersCommand,
 ]
 
-/// The flags that name a command's customer.
+/// Flags that name a customer.
 let whom: [Option] = [
     .value("customer", "ID", "the customer's id, as a flag"), .environment, .project,
 ]
@@ -61,9 +61,12 @@ extension EventsAnswer {
         }
         let lines = entries.map { entry in
             "\(entry.recorded.version)   \(entry.recorded.recordedAt.text)   \(entry.type)   "
-                + "by \(entry.recorded.actor)   \(entry.isErased ? "erased" : entry.payload)"
+                + "by \(entry.recorded.actor)\(name(of: entry.recorded.actor))   "
+                + (entry.isErased ? "erased" : entry.payload)
         }
         let more = next.map { ["There is more; see: --after \($0)"] } ?? []
         return (lines + more).joined(separator: "\n")
     }
+
+    private func name(of actor: Actor) -> String { actorNames[actor].map { " (\($0))" } ?? "" }
 }

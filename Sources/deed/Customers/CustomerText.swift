@@ -11,6 +11,9 @@ extension CustomerAnswer {
                 + "\(stream.environment) of the project \"\(stream.project)\"; check that id, "
                 + "--environment and --project are right."
         }
+        if let whole = customer.mergedInto {
+            return "\(stream.customer) is a part of \(whole) now; see: deed customer show \(whole)"
+        }
         let at = entitlements.entitlements.at
         let balances = customer.balances.lines + (view.sandboxBalances?.sandboxLines ?? [])
         let sections = [
@@ -61,7 +64,7 @@ extension Purchase {
             newest.expires.map { "expires \($0.text)" },
             newest.revocation.map { "taken back at \($0.at.text)" },
             block.map { "blocked at \($0.since.text): \($0.reason)" },
-            // The place where it waited before a customer claimed it is not a customer.
+            // A reserved stream held it before a customer claimed it, and is not a customer.
             arrival.flatMap { $0.from.isReserved ? nil : $0.words },
             newest.environment != stream.environment ? "in the \(newest.environment)" : nil,
         ]
@@ -87,7 +90,7 @@ extension Interval {
 }
 
 extension Entitlement.Source {
-    /// The deciding source, in words for a person at a terminal.
+    /// The deciding source in words.
     fileprivate var words: String {
         switch self {
         case .purchase(let id): "by the purchase \(id)"
@@ -98,7 +101,7 @@ extension Entitlement.Source {
 }
 
 extension Arrival {
-    /// The previous holder, and the token that decided the move, if one did.
+    /// The previous holder, and the token that decided the move, if any.
     fileprivate var words: String {
         guard case .named(let token) = cause else { return "came from \(from)" }
         return "came from \(from) by its token \(token)"

@@ -43,7 +43,7 @@ let eventsCommand = CommandSpec(
     }
 }
 
-/// Prints page after page until there is enough.
+/// Prints page after page until the limit.
 private struct EventsCourse {
     private static let lookPause = 200
     private static let faultPause = 1000
@@ -59,7 +59,7 @@ private struct EventsCourse {
         self.isFollowing = isFollowing
     }
 
-    /// Returns where it ends.
+    /// Returns the position after the last event.
     mutating func run(
         _ feed: FeedReader, _ show: (FeedItem) -> Void
     ) throws(CommandEnd) -> FeedCursor {
@@ -85,7 +85,7 @@ private struct EventsCourse {
         }
     }
 
-    /// `nil` if a follower has to try again.
+    /// `nil` if `--follow` has to try again.
     private mutating func page(of feed: FeedReader) throws(CommandEnd) -> FeedPage? {
         do throws(FeedError) {
             return try feed.page(question)
@@ -157,10 +157,10 @@ extension Invocation {
 }
 
 extension FeedItem {
-    /// One line for people.
     fileprivate var line: String {
         let changes = access.map { "\($0.entitlement) \($0.kind.rawValue)" }
         return "\(position)   \(record.recordedAt.text)   \(type)   \(stream.customer)"
+            + (payload.isEmpty ? "   erased" : "")
             + (changes.isEmpty ? "" : "   " + changes.joined(separator: ", "))
     }
 }

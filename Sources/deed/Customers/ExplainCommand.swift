@@ -43,6 +43,18 @@ extension ExplainedRight {
         let verdict = holds ? "yes" : "no "
         return ["\(verdict)  \(interval.words)   \(words)"]
             + transactions.map { "       \($0.line)" } + renewals.map { "       \($0.line)" }
+            + readings.compactMap { fact in
+                fact.reading.map { "       \($0.line(at: fact.signedAt))" }
+            }
+    }
+}
+
+extension Reading {
+    fileprivate func line(at instant: Instant) -> String {
+        let items = items.map { item in
+            "\(item.product) \(item.isOwned ? item.expires.map { "to \($0.text)" } ?? "for good" : "not owned yet")"
+        }
+        return "read \(instant.text): \(state.name), \(items.joined(separator: ", "))"
     }
 }
 
@@ -68,6 +80,7 @@ extension TransactionFact {
 extension RenewalFact {
     fileprivate var line: String {
         var parts = [willRenew ? "will renew" : "will not renew"]
+        if isPaused { parts.append("paused") }
         if isInBillingRetry { parts.append("a payment is tried again") }
         if let graceUntil { parts.append("grace until \(graceUntil.text)") }
         return (parts + ["signed \(signedAt.text) (\(rank.word))"]).joined(separator: ", ")

@@ -1,4 +1,5 @@
 import API
+import Assembly
 import Commands
 import Core
 import Service
@@ -39,15 +40,16 @@ private func findWords(_ invocation: Invocation) throws(CommandEnd) {
     let limit = try invocation.integer("limit", in: limits) ?? limits.upperBound
     let project = try invocation.project()
     let asksStore = invocation.has("ask-store")
-    try invocation.withIntake(in: project, onlyReads: !asksStore) { intake throws(CommandEnd) in
+    try invocation.withLive(in: project, onlyReads: !asksStore) { live throws(CommandEnd) in
+        let finds = live.useCases.finds
         let answer: FindAnswer
         if asksStore {
-            let orders = OrderNumbers(Submissions(intake, apps: AppRing(intake.ports)))
+            let orders = OrderNumbers(Submissions(live.intake), finds: finds)
             answer = try obey(
                 orders.find(words, of: project, in: environment, limit: limit))
         } else {
             answer = try obey(
-                Finds(intake.ports).find(words, of: project, in: environment, limit: limit))
+                finds.find(words, of: project, in: environment, limit: limit))
         }
         invocation.show(answer.json, text: answer.text(of: project))
     }
@@ -88,7 +90,7 @@ extension Invocation {
 }
 
 extension FindAnswer {
-    /// A line for each app whose store was asked, then one for each match.
+    /// One line for each app whose store was asked, then one for each match.
     fileprivate func text(of project: ProjectID) -> String {
         var lines = (told ?? []).map { $0.line(about: words.text) }
         if let told, told.isEmpty {

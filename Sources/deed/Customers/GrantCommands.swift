@@ -3,7 +3,7 @@ import Commands
 import Core
 import Service
 
-/// The longer path first: the first that fits is run.
+/// Longer names come first, because the first match wins.
 let grantCommands = [listGrantsCommand, changeGrantCommand, grantCommand, revokeCommand]
 
 /// Why an admin acts.
@@ -72,7 +72,7 @@ private let changeGrantCommand = CommandSpec(
 }
 
 private let revokeCommand = CommandSpec(
-    path: ["revoke"], summary: "Takes a grant back from now on.",
+    path: ["revoke"], summary: "Revokes a grant immediately.",
     options: [
         .value("customer", "ID", "whose it is", isRequired: true),
         .value("grant", "ID", "the grant's id", isRequired: true),
@@ -122,7 +122,7 @@ extension Invocation {
         return end
     }
 
-    /// A ticket is a name that Deed sees for the first time.
+    /// A ticket is a name that Deed has not seen before.
     private func ticket() throws(CommandEnd) -> Ticket? {
         guard let text = self["ticket"] else { return nil }
         do {
@@ -153,7 +153,7 @@ extension GrantAnswer {
             + "\(fate)."
     }
 
-    /// What must not go unheard.
+    /// A warning that the grant never ends.
     fileprivate var warning: String? {
         if grant.revocation != nil || grant.length != nil || bounds.end != nil { return nil }
         return "It has no end: it lasts until it is revoked."

@@ -48,12 +48,8 @@ extension Invocation {
             throw usage("--reason says nothing; give words of the reason")
         }
         filter.reason = reason?.text
-        filter.from = try instant("from")
-        filter.to = try instant("to")
+        (filter.from, filter.to) = try period()
         filter.activeAt = try instant("active-at")
-        if let from = filter.from, let to = filter.to, to <= from {
-            throw usage("--to must come after --from")
-        }
         return filter
     }
 }
@@ -69,17 +65,18 @@ extension GrantListAnswer {
                     ? ["None of the newest fits; for those before, see: --after \(next.text)"]
                     : ["There is more; see: --after \(next.text)"]
             } ?? []
-        return (grants.map(\.line) + more).joined(separator: "\n")
+        return (grants.map { $0.line(actorNames) } + more).joined(separator: "\n")
     }
 }
 
 extension ListedGrant {
-    fileprivate var line: String {
+    fileprivate func line(_ names: [Actor: String]) -> String {
         let start = bounds.start.map { "since \($0.text)" } ?? "after what has no end"
         let end = bounds.end.map { "until \($0.text)" } ?? "with no end"
         let fate = grant.revocation.map { ", revoked at \($0.at.text)" } ?? ""
         let given = grant.givenAt.map { "given at \($0.text)" } ?? ""
-        let giver = grant.givenBy.map { " by \($0)" } ?? ""
+        let name = grant.givenBy.flatMap { names[$0] }.map { " (\($0))" } ?? ""
+        let giver = grant.givenBy.map { " by \($0)\(name)" } ?? ""
         let ticket = grant.given.ticket.map { "   ticket \($0)" } ?? ""
         return "\(customer)   \(grant.id)   \(grant.given.entitlement)   \(start), \(end)\(fate)   "
             + "\(given)\(giver): \(grant.given.reason)\(ticket)"

@@ -5,7 +5,7 @@ import JSON
 import Service
 
 extension Option {
-    /// What commands take that can be rehearsed, and bound to versions of customers.
+    /// Flags of commands that can be rehearsed and can require versions.
     static let terms = [
         flag("dry-run", "only show what would change, and do nothing"),
         value(
@@ -15,7 +15,7 @@ extension Option {
 }
 
 extension Invocation {
-    /// The terms of a command about that number of customers.
+    /// The terms of a command that concerns this many customers.
     func terms(concerning customers: ClosedRange<Int> = 1...1) throws(CommandEnd) -> Terms {
         guard let text = self["if-version"] else { return Terms(isRehearsal: has("dry-run")) }
         let versions = text.split(separator: ",", omittingEmptySubsequences: false).map {
@@ -25,13 +25,13 @@ extension Invocation {
             throw usage(
                 customers == 1...1
                     ? "--if-version takes a customer's version like 12"
-                    : "--if-version takes the versions of both customers like 12,7: of who holds the purchase, "
-                        + "and of who is to hold it")
+                    : "--if-version takes the versions of both customers like 12,7, in the order of the call: of "
+                        + "who holds now, and of who is to hold")
         }
         return Terms(isRehearsal: has("dry-run"), versions: versions.compactMap(\.self))
     }
 
-    /// Has the wish fulfilled on those terms, and shows what came of it.
+    /// Fulfils or rehearses the wish, and prints the result.
     func fulfil<Answer>(
         _ wish: Wish<Answer>, on terms: Terms, _ useCases: UseCases,
         _ words: (Answer) -> (JSON, String)
@@ -49,26 +49,31 @@ extension Invocation {
 
 extension RehearsalAnswer {
     fileprivate var text: String {
-        (["Nothing was done. It would change:"] + sides.map(\.text)).joined(separator: "\n")
+        let isOfBoth = Set(sides.map(\.stream.environment)).count > 1
+        return
+            (["Nothing was done. It would change:"]
+            + sides.map { $0.text(withEnvironment: isOfBoth) }).joined(separator: "\n")
     }
 }
 
 extension RehearsalAnswer.Side {
-    /// What would differ, for a person at a terminal.
-    fileprivate var text: String {
+    /// What would change, for a person at a terminal.
+    fileprivate func text(withEnvironment isTold: Bool) -> String {
         var lines: [String] = []
         let (old, new) = (before.entitlements.all, after.entitlements.all)
         for change in AnswerChange.all(from: old, to: new) {
             lines.append(
                 "  \(change.entitlement)   \(change.before.words)   ->   \(change.after.words)")
         }
-        for currency in after.balances.currencies
+        let currencies = Set(after.balances.currencies + before.balances.currencies)
+        for currency in currencies.sorted()
         where before.balances[currency] != after.balances[currency] {
             lines.append(
                 "  \(currency)   \(before.balances[currency])   ->   \(after.balances[currency])")
         }
         if lines.isEmpty { lines = ["  no answer"] }
-        return (["\(stream.customer) (version \(version))"] + lines).joined(separator: "\n")
+        let place = isTold ? ", \(stream.environment)" : ""
+        return (["\(stream.customer) (version \(version)\(place))"] + lines).joined(separator: "\n")
     }
 }
 

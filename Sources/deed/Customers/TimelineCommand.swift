@@ -36,14 +36,14 @@ let timelineCommand = CommandSpec(
     }
 }
 
-/// The columns of the terminal, as `--width` allows, or 80 without one.
+/// The terminal's width within the limits of `--width`, or 80.
 private func terminalWidth() -> Int {
     var size = winsize()
     guard ioctl(STDOUT_FILENO, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 0 else { return 80 }
     return min(max(Int(size.ws_col), 40), 1000)
 }
 
-/// The drawn period, and the marked moment in it.
+/// The period to draw, and a marked moment in it.
 struct TimelineSpan {
     let start: Instant
     let end: Instant
@@ -55,16 +55,16 @@ struct TimelineSpan {
         let goesOn = rows.contains { $0.bars.contains { $0.interval.end == nil } }
         let life = Life(
             from: starts.min() ?? mark, to: max(ends.max() ?? mark, starts.max() ?? mark))
-        // A life of minutes that ended long ago would be only one column.
+        // A life of minutes that ended long ago would take only one column.
         let isDrawn = goesOn || start != nil || end != nil || life.isNear(mark)
         let early = isDrawn ? min(life.from, mark) : life.from
         let late = isDrawn ? max(life.to, mark) : life.to
-        // A given bound may lie beyond all events.
+        // The given end may lie beyond all events.
         let before = end?.advanced(byMilliseconds: -TimelineSpan.day) ?? early
         let first = start ?? min(early, before)
         let last = max(late, first)
         self.start = first
-        // Room after the last event, to show which bars end and which continue.
+        // Space after the last event shows which bars end and which continue.
         let length = Life(from: first, to: last).length
         let room = length == 0 ? TimelineSpan.day : max(1, length / 10)
         self.end = end ?? last.advanced(byMilliseconds: room)
@@ -84,7 +84,7 @@ struct TimelineSpan {
             return isTooLong ? .max : length
         }
 
-        /// Whether it is still visible in a drawing that also reaches the moment.
+        /// Whether it stays visible in a drawing that includes the moment.
         func isNear(_ moment: Instant) -> Bool {
             let reach = Life(from: min(from, moment), to: max(to, moment)).length
             return length == 0 || reach / 20 <= length
@@ -101,7 +101,7 @@ struct TimelineSpan {
     }
 }
 
-/// Bars in a grid of columns, each of which is a stretch of time.
+/// Bars in a grid of columns. Each column is a stretch of time.
 struct TimelineDrawing {
     let rows: [TimelineRow]
     let span: TimelineSpan
@@ -131,7 +131,7 @@ struct TimelineDrawing {
         return String(line.reversed().drop { $0 == " " }.reversed())
     }
 
-    /// The column of an instant, which may lie outside.
+    /// The column of an instant. It may lie outside the drawing.
     private func column(of instant: Instant) -> Int {
         let offset = Double(instant.milliseconds) - Double(span.start.milliseconds)
         let place = (offset / length * Double(columns)).rounded(.down)
@@ -140,7 +140,7 @@ struct TimelineDrawing {
 
     private var dates: String {
         var (first, last) = (span.text(of: span.start), span.text(of: span.end))
-        // Without room, the date is left out.
+        // Omits the date if there is no room.
         func time(_ text: String) -> String { String(text.drop { $0 != "T" }.dropFirst()) }
         if first.count + last.count >= columns { last = time(last) }
         if first.count + last.count >= columns { first = time(first) }
@@ -181,7 +181,7 @@ struct TimelineDrawing {
 
     private func draw(_ bar: TimelineRow.Bar, in cells: inout [Character]) {
         let first = max(column(of: bar.interval.start), 0)
-        // Even the shortest bar is visible.
+        // Even the shortest bar gets a column.
         let last = bar.interval.end.map { end in
             max(column(of: end.advanced(byMilliseconds: -1)), column(of: bar.interval.start))
         }

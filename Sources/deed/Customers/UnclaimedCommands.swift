@@ -94,7 +94,8 @@ extension UnclaimedAnswer {
     fileprivate var line: String {
         let products = purchase.products.map(\.text).joined(separator: ", ")
         let tokens = tokens.isEmpty ? "no token" : "token \(tokens.joined(separator: ", "))"
-        return "\(purchase.id)   \(products)   since \(since.text)   \(tokens)"
+        return
+            "\(stream.customer.unclaimed ?? purchase.id)   \(products)   since \(since.text)   \(tokens)"
     }
 
     fileprivate var text: String {

@@ -7,7 +7,7 @@ import Service
 import StoreAccess
 
 extension HealthCheck {
-    /// The checks that the service makes, too.
+    /// The checks that the service makes as well.
     static let ofProjects = ProjectCheck.all.map { check in
         HealthCheck(check.code, check.subject, check.isWrong ? .wrong : .warning, needs: .schema) {
             patient in
@@ -21,7 +21,7 @@ extension HealthCheck {
 }
 
 extension Patient {
-    /// Every readable project, as its checks see it.
+    /// Every readable project as its checks see it.
     var sights: [ProjectSight] {
         guard let live else { return [] }
         let (needs, notes) = (live.needs(isForTests: isForTests), Set(done.map(\.what)))
@@ -30,8 +30,8 @@ extension Patient {
         }
     }
 
-    /// The finding with commands that can be pasted: Deed's own get this call's flags that say where the
-    /// installation is.
+    /// Completes the finding's commands for pasting: Deed's own get the flags of this call that
+    /// locate the installation.
     func addressed(_ finding: Finding) -> Finding {
         var finding = finding
         finding.commands = finding.commands.map { command in
@@ -43,7 +43,7 @@ extension Patient {
         return finding
     }
 
-    /// A regular work of the operator that is overdue. A young installation is not late.
+    /// Reports an operator's regular task that is overdue. A young installation is never late.
     func lateness(_ what: String, _ participle: String) -> [Finding] {
         guard let chore = Chore.all.first(where: { $0.what == what }), !isForTests else {
             return []
@@ -56,13 +56,12 @@ extension Patient {
         return [
             Finding(
                 sentence: "The installation was last \(participle) \(when).",
-                remedy: "Do it now, and let a timer do it from now on (docs/backup.md).",
+                remedy: "Do it now, and set up a timer for it (docs/backup.md).",
                 commands: [.shell(chore.command)])
         ]
     }
 }
 
-/// The owners of a folder's files.
 func owners(in folder: String) -> [String: uid_t] {
     let names = (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
     var owners: [String: uid_t] = [:]
@@ -73,7 +72,6 @@ func owners(in folder: String) -> [String: uid_t] {
     return owners
 }
 
-/// The flag that names an app of a store.
 func appFlag(of store: Store) -> String {
     storeProfiles.first { $0.store == store }?.appFlag.name ?? "app"
 }

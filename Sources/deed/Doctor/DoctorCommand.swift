@@ -42,12 +42,12 @@ struct Verdict {
     private struct Line {
         let check: HealthCheck
         let findings: [Finding]
-        /// Why nothing could be looked at; `nil` if it was.
+        /// Why nothing could be examined, or `nil`.
         let obstacle: String?
     }
 
     private var lines: [Line] = []
-    /// What was mended on the way.
+    /// What was fixed.
     var done: [String] = []
 
     init(_ checks: [HealthCheck], _ patient: Patient) {
@@ -66,7 +66,7 @@ struct Verdict {
         patient.leave()
     }
 
-    /// Does what is harmless; returns whether anything was.
+    /// Makes the harmless repairs. Returns whether it made any.
     mutating func fix() throws(CommandEnd) -> Bool {
         for line in lines {
             for finding in line.findings {
@@ -82,7 +82,6 @@ struct Verdict {
         lines.filter { $0.check.level == level }.reduce(0) { $0 + $1.findings.count }
     }
 
-    /// One sentence about all of it.
     var sentence: String {
         let (wrong, warnings) = (count(.wrong), count(.warning))
         let skipped = lines.count { $0.obstacle != nil }
@@ -98,7 +97,8 @@ struct Verdict {
         count(.wrong) == 0 ? nil : .refused(code: "not_in_order", sentence: sentence)
     }
 
-    /// Only what wants a person; `--json` has every check.
+    /// Only what needs a person; `--json` lists every check. If the command fails, its error has
+    /// the summary.
     var text: String {
         let found = lines.flatMap { line in
             line.findings.map { finding -> String in
@@ -109,7 +109,8 @@ struct Verdict {
                     + finding.commands.map { "            \($0.line)" }).joined(separator: "\n")
             }
         }
-        return (done.map { "mended  \($0)" } + found + [sentence]).joined(separator: "\n")
+        let last = end == nil ? [sentence] : []
+        return (done.map { "mended  \($0)" } + found + last).joined(separator: "\n")
     }
 
     var json: JSON {

@@ -5,7 +5,7 @@ import Glibc
 import HTTPServer
 import Machine
 
-/// What lies on this machine.
+/// Checks of this machine.
 extension HealthCheck {
     static let dataFolder = one(
         "data_folder_missing", "the data folder", .warning
@@ -29,7 +29,7 @@ extension HealthCheck {
         let folder = patient.settings.dataFolder
         var found = stat()
         guard let user = patient.user, stat(folder, &found) == 0 else { return nil }
-        // Started by root, the service takes root's folder for its user.
+        // A service started by root gives root's folder to its own user.
         if found.st_uid == user.id || found.st_uid == 0 && geteuid() == 0 { return nil }
         if geteuid() != 0, access(folder, W_OK | X_OK) == 0 { return nil }
         return Finding(
@@ -133,7 +133,7 @@ extension HealthCheck {
     }
 }
 
-/// Whether the rights of the file itself let that user read it.
+/// Whether the file's permissions let that user read it.
 private func isReadable(_ path: String, by user: ServiceUser) -> Bool {
     var found = stat()
     guard stat(path, &found) == 0 else { return false }

@@ -1,13 +1,14 @@
 import Commands
 
-/// A look at one thing that an installation depends on. A new one is a value in one of the files of checks, and a name in `all`.
+/// Examines one thing that an installation depends on. To add a check, define it in one of the
+/// files of checks and list it in `all`.
 struct HealthCheck: Sendable {
-    /// The stable code that programs compare, and the word for `--only`.
+    /// A stable code for programs and for `--only`.
     let code: String
-    /// What it looks at.
+    /// What it examines.
     let subject: String
     let level: Finding.Level
-    /// What must be there before anything can be found.
+    /// How complete a set-up must be before the check makes sense.
     let needs: Stage
     let find: @Sendable (Patient) throws(CommandEnd) -> [Finding]
 
@@ -22,7 +23,7 @@ struct HealthCheck: Sendable {
         self.find = find
     }
 
-    /// One that finds one thing at most.
+    /// A check with at most one finding.
     static func one(
         _ code: String, _ subject: String, _ level: Finding.Level, needs: Stage = .machine,
         find: @escaping @Sendable (Patient) throws(CommandEnd) -> Finding?
@@ -32,7 +33,7 @@ struct HealthCheck: Sendable {
         }
     }
 
-    /// How far a set-up must have come.
+    /// Stages of a set-up.
     enum Stage: Int, Comparable {
         case machine, server, schema
 
@@ -45,11 +46,11 @@ struct Finding {
     enum Level: String { case warning, wrong }
 
     let sentence: String
-    /// In words.
+    /// What to do, in words.
     let remedy: String
-    /// What does it, word for word; empty where only a person can.
+    /// Commands that do it, word for word; empty if only a person can.
     var commands: [Advice] = []
-    /// Does it here and now; only where that can do no harm.
+    /// Makes the repair. Only present if it can do no harm.
     var fix: (() throws(CommandEnd) -> Void)?
 }
 
@@ -62,14 +63,14 @@ struct Advice {
 
     static func shell(_ text: String) -> Advice { Advice(place: .shell, text: text) }
 
-    /// For the database's administrator or owner.
+    /// SQL for the database's administrator or owner.
     static func sql(_ text: String) -> Advice { Advice(place: .sql, text: text) }
 
     var line: String { place == .shell ? text : "in SQL: \(text);" }
 }
 
 extension HealthCheck {
-    /// In the order in which a set-up depends on them.
+    /// Ordered as a set-up depends on them.
     static let all: [HealthCheck] =
         [
             databaseURL, dataFolder, dataFolderOwner, seenFiles, descriptors, disk, keyMissing,

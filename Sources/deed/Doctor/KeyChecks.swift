@@ -8,7 +8,7 @@ import Machine
 import Service
 import StoreAccess
 
-/// The installation's key.
+/// Checks of the installation's key.
 extension HealthCheck {
     static let keyMissing = one(
         "key_missing", "the installation's key", .wrong, needs: .schema
@@ -63,7 +63,7 @@ extension HealthCheck {
             _ = try file.key(making: false)
             return nil
         } catch {
-            // Others have checks of their own.
+            // Other checks report other errors.
             guard error.sentence.contains("hexadecimal") || error.sentence.contains("not a file")
             else { return nil }
             return Finding(

@@ -9,7 +9,8 @@ import PrivatePostgres
 import Service
 import StoreAccess
 
-/// An installation as the checks see it. What costs something is looked up once, when a check asks for it.
+/// An installation as the checks see it. Anything expensive is looked up once, when a check first
+/// needs it.
 final class Patient {
     let invocation: Invocation
     let settings: Settings
@@ -21,7 +22,7 @@ final class Patient {
         settings = Settings(invocation)
     }
 
-    /// The user who serves, if root asks; else the one who asks.
+    /// For root the user who serves, otherwise the current user.
     lazy var user: ServiceUser? =
         DataFolder.user(of: settings.dataFolder) ?? ServiceUser(id: geteuid())
 
@@ -52,7 +53,7 @@ final class Patient {
         }
     }()
 
-    /// The newest migration of the schema, or why that cannot be told.
+    /// The schema's newest migration, or why it is unknown.
     private(set) lazy var migration: Result<Int64, CommandEnd> = {
         do throws(CommandEnd) {
             let database = try database.get()
@@ -102,7 +103,7 @@ final class Patient {
         return live
     }()
 
-    /// Each project with its state; `nil` if that cannot be read.
+    /// Each project with its state; `nil` if the state cannot be read.
     private(set) lazy var projects: [(listed: ListedProject, state: ProjectState?)] = {
         guard let live, let listed = try? live.ledger.projects() else { return [] }
         return listed.map { ($0, try? live.ledger.project($0.project)) }
@@ -115,7 +116,7 @@ final class Patient {
         return (try? view.hasSealed()) ?? false
     }
 
-    /// Why a check that needs so much cannot look; `nil` if it can.
+    /// Why a check that needs this stage cannot run, or `nil`.
     func obstacle(before stage: HealthCheck.Stage) -> String? {
         if stage >= .server, case .failure(let end) = server { return end.sentence }
         if stage < .schema { return nil }
@@ -132,7 +133,7 @@ final class Patient {
         }
     }
 
-    /// Ends what the checks began.
+    /// Closes what the checks opened.
     func leave() {
         openedLive?.store.close()
         openedLive?.ledger.close()

@@ -3,7 +3,7 @@ import Commands
 import Core
 import Ledger
 
-/// PostgreSQL, its settings and its clock.
+/// Checks of PostgreSQL, its settings and its clock.
 extension HealthCheck {
     static let databaseURL = one(
         "database_url", "the form of --database-url", .wrong
@@ -171,7 +171,7 @@ extension HealthCheck {
         "clock_apart", "whether this machine's clock agrees with PostgreSQL's", .wrong,
         needs: .server
     ) { patient throws(CommandEnd) in
-        // Asked again: other checks may have taken time since.
+        // Read the time again, because other checks may have taken a while.
         let database = try patient.database.get()
         let begin = systemClock().milliseconds
         let shown = try attempt { () throws(LedgerError) in

@@ -4,7 +4,7 @@ import Core
 import Ledger
 import Service
 
-/// The instances, what waits for them, and the operator's regular work.
+/// Checks of the instances, their queues and the operator's regular tasks.
 extension HealthCheck {
     static let noProject = one(
         "no_project", "whether there is a project", .warning, needs: .schema

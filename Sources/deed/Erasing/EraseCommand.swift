@@ -7,7 +7,7 @@ import Service
 
 let erasureCommands = [exportCommand, eraseCommand, erasedCommand]
 
-/// A list of ten thousand erasures has some megabytes.
+/// A list of ten thousand erasures takes some megabytes.
 private let listLimit = 64 << 20
 
 private let eraseCommand = CommandSpec(
@@ -23,7 +23,10 @@ private let eraseCommand = CommandSpec(
         .value("reason", "TEXT", "why; it is kept with the event"),
         .value("ticket", "ID", "the support case; it is kept, too"),
         .value("intent", "INTENT", "what the call without it has printed"),
-        .value("environment", "NAME", "only production or only sandbox (default: both)"),
+        .value(
+            "environment", "NAME",
+            "only production or only sandbox (default: both, also where DEED_ENVIRONMENT names one)"
+        ),
         .value("file", "FILE", "erase the customers in it, one id a line"),
         .value(
             "again", "FILE",
@@ -43,6 +46,10 @@ private let eraseCommand = CommandSpec(
     }
     if !isNamed, invocation["intent"] != nil {
         throw invocation.usage("--intent goes with one customer; many take --yes")
+    }
+    if !ways.isEmpty, invocation["idempotency-key"] != nil {
+        throw invocation.usage(
+            "--idempotency-key goes with one customer; a repeated list finds what is done")
     }
     if let path = invocation["file"] { return try invocation.eraseListed(in: path) }
     if let path = invocation["again"] { return try invocation.eraseAgain(path) }
@@ -69,11 +76,11 @@ private let erasedCommand = CommandSpec(
         .value("customer", "ID", "the customer's id, as a flag"),
         .flag(
             "list",
-            "all erasures of the project; with --json a line for each, to be kept apart from backups"
+            "all erasures of the project (--project); with --json a line for each, to be kept apart from backups"
         ),
         .project,
     ] + Option.database,
-    onlyReads: true, example: "deed customer erased --list --json >> erasures.jsonl"
+    onlyReads: true, example: "deed customer erased --list --json > erasures-today.jsonl"
 ) { invocation throws(CommandEnd) in
     if invocation.has("list") {
         let project = try invocation.project()
@@ -109,30 +116,49 @@ extension Invocation {
             treatment: treatment, intent: self["intent"])
     }
 
-    /// One after the other. A list that was cut short is erased from its beginning: a customer who is erased
-    /// already is skipped, and one who came back since is erased again.
+    /// Erases the customers in order. An interrupted list restarts from its beginning: customers
+    /// already erased are skipped, and any who came back since are erased again.
     fileprivate func eraseListed(in path: String) throws(CommandEnd) {
         let content = try readFile(path, limit: listLimit)
-        let lines = content.split(whereSeparator: \.isNewline).filter { !$0.isEmpty }.map(
-            String.init)
+        let lines = content.split(whereSeparator: \.isNewline).map(String.init)
+        if lines.isEmpty { throw usage("\(path) names no customer; nothing was done") }
         var requests: [ErasureRequest] = []
-        for line in lines {
-            requests.append(try erasure(of: try productionStream(of: line).customer))
+        for (number, line) in lines.enumerated() {
+            guard let customer = try? CustomerID(line), !customer.isReserved else {
+                throw usage(
+                    "line \(number + 1) of \(path) is no customer's id; nothing was done")
+            }
+            requests.append(try erasure(of: customer))
         }
         let sender = try self.sender()
         try withUseCases(in: try project()) { useCases throws(CommandEnd) in
-            var course = ErasureCourse(
-                useCases.erasures, useCases, isDryRun: !has("yes"), isJSON: isJSON)
+            var course = ErasureCourse(useCases, isDryRun: !has("yes"), isJSON: isJSON)
             for request in requests { try course.erase(request, by: sender) }
             try course.end()
         }
     }
 
-    /// Repeats the erasures of a list that the log has lost.
+    /// Repeats a list's erasures that the log has lost.
     fileprivate func eraseAgain(_ path: String) throws(CommandEnd) {
+        for name in ["purchases", "reason", "ticket", "environment", "project"]
+        where isWritten(name) {
+            throw usage("--again repeats each erasure as the list has it, so it takes no --\(name)")
+        }
+        let listed = try listedErasures(in: path)
+        if listed.isEmpty, !isJSON { printText("The list is empty: no erasure is to be repeated.") }
+        let actor = try sender().actor
+        try withUseCases { useCases throws(CommandEnd) in
+            var course = ErasureCourse(useCases, isDryRun: !has("yes"), isJSON: isJSON)
+            let customers = Set(listed.map(\.request.customer))
+            for one in listed { try course.repeat(one, among: customers, by: actor) }
+            try course.end()
+        }
+    }
+
+    private func listedErasures(in path: String) throws(CommandEnd) -> [ListedErasure] {
         let lines = try readFile(path, limit: listLimit).split(whereSeparator: \.isNewline)
         var listed: [ListedErasure] = []
-        for (number, line) in lines.enumerated() where !line.isEmpty {
+        for (number, line) in lines.enumerated() {
             guard let one = ListedErasure(String(line)) else {
                 throw usage(
                     "line \(number + 1) of \(path) is no erasure as deed customer erased --list --json prints it"
@@ -140,21 +166,6 @@ extension Invocation {
             }
             listed.append(one)
         }
-        let actor = try sender().actor
-        try withUseCases { useCases throws(CommandEnd) in
-            var course = ErasureCourse(
-                useCases.erasures, useCases, isDryRun: !has("yes"), isJSON: isJSON)
-            for one in listed {
-                let known = try ask(
-                    useCases.erasures.all(in: one.request.project, of: one.request.customer))
-                if known.contains(where: one.isSame) {
-                    course.tell(one.request, "erased already")
-                } else {
-                    try course.erase(
-                        one.request, by: Sender(actor: actor, idempotencyKey: one.key))
-                }
-            }
-            try course.end()
-        }
+        return listed
     }
 }

@@ -4,98 +4,201 @@ import Core
 import JSON
 import Service
 
-/// Erases many customers, and tells about each.
+/// Erases many customers and reports on each.
 struct ErasureCourse {
     private let erasures: Erasures
     private let useCases: UseCases
     private let isDryRun: Bool
     private let isJSON: Bool
+    private var waiting = WaitingPurchases()
     private var refused = 0
     private var count = 0
 
-    init(_ erasures: Erasures, _ useCases: UseCases, isDryRun: Bool, isJSON: Bool) {
-        self.erasures = erasures
+    init(_ useCases: UseCases, isDryRun: Bool, isJSON: Bool) {
+        erasures = useCases.erasures
         self.useCases = useCases
         self.isDryRun = isDryRun
         self.isJSON = isJSON
     }
 
-    /// Prints a line for each customer, and goes on behind one that is unknown or erased already.
+    /// Prints a line for each customer, and continues after one that cannot be erased.
     mutating func erase(_ request: ErasureRequest, by sender: Sender) throws(CommandEnd) {
+        let line = Line(request)
         do throws(CommandError) {
-            if isDryRun {
-                let look = try erasures.look(request)
-                let events = look.sides.reduce(0) { $0 + $1.kept["events"] }
-                tell(request, "would be erased: \(events) events")
-            } else {
-                _ = try useCases.ledger.perform(erasures.erasing(request, by: sender))
-                tell(request, "erased")
-            }
+            try attempt(request, by: sender, line)
+        } catch {
+            try tell(error, line)
+        }
+    }
+
+    /// Repeats an erasure that a restored log may have lost.
+    mutating func `repeat`(
+        _ listed: ListedErasure, among others: Set<CustomerID>, by actor: Actor
+    ) throws(CommandEnd) {
+        let line = Line(listed)
+        do throws(CommandError) {
+            if let outcome = try settled(listed) { return tell(line, outcome) }
+            var request = listed.request
+            request.waiting = try waiting.known(by: listed, useCases)
+            try attempt(request, by: Sender(actor: actor, idempotencyKey: listed.key), line)
         } catch {
             switch error {
-            case .refused(.alreadyErased): tell(request, "erased already")
-            case .refused(let refusal):
-                refused += 1
-                tell(request, refusal.code)
-            case .fault(let fault): throw CommandEnd(fault)
+            case .refused(.customerUnknown): tell(line, "nothing to erase")
+            case .refused(.customerMerged(_, let whole)) where others.contains(whole):
+                tell(line, "is erased with \(whole)")
+            default: try tell(error, line)
             }
         }
     }
 
-    mutating func tell(_ request: ErasureRequest, _ outcome: String) {
-        count += 1
-        let customer = request.customer.text
-        let json: JSON = ["customer": .string(customer), "outcome": .string(outcome)]
-        printText(isJSON ? json.text : "\(customer)   \(outcome)".withVisibleControls)
+    /// The outcome if the erasure need not be repeated.
+    private mutating func settled(_ listed: ListedErasure) throws(CommandError) -> String? {
+        let request = listed.request
+        let project = try rethrowing(
+            as: CommandError.fault, useCases.ledger.project(request.project))
+        if !project.exists { throw .refused(.projectUnknown(request.project)) }
+        let known = try rethrowing(
+            as: CommandError.fault,
+            erasures.all(in: request.project, of: request.customer))
+        if known.contains(where: listed.isSame) || known.contains(where: listed.isRepeated) {
+            return "erased already"
+        }
+        guard let life = try erasures.life(of: request, after: listed.erasedAt) else { return nil }
+        if life.lost?.isEmpty != false { return "nothing to erase" }
+        refused += 1
+        return "lives_again"
     }
 
+    private mutating func attempt(
+        _ request: ErasureRequest, by sender: Sender, _ line: Line
+    ) throws(CommandError) {
+        if isDryRun {
+            let look = try erasures.look(request)
+            return tell(line, look.outcome, look)
+        }
+        _ = try useCases.ledger.perform(erasures.erasing(request, by: sender))
+        tell(line, "erased")
+    }
+
+    private mutating func tell(_ error: CommandError, _ line: Line) throws(CommandEnd) {
+        switch error {
+        case .refused(.alreadyErased): tell(line, "erased already")
+        case .refused(let refusal):
+            refused += 1
+            tell(line, refusal.code)
+        case .fault(let fault) where fault.isOfWholeDatabase: throw CommandEnd(fault)
+        case .fault(let fault):
+            refused += 1
+            tell(line, "failed: \(fault.sentence)")
+        }
+    }
+
+    private mutating func tell(_ line: Line, _ outcome: String, _ look: ErasureLook? = nil) {
+        count += 1
+        var json = line.json.with("outcome", .string(outcome))
+        if let look { json = json.with("environments", look.json["environments"]) }
+        printText(isJSON ? json.text : "\(line.text)   \(outcome)".withVisibleControls)
+    }
+
+    /// Empties what is left, including remains of an earlier run that was killed.
     func end() throws(CommandEnd) {
-        if isDryRun, !isJSON { printText("Nothing was done; do it with: --yes") }
+        if isDryRun {
+            if !isJSON { printText("Nothing was done; do it with: --yes") }
+        } else if !(try ask(erasures.emptyRest())) {
+            throw .refused(
+                code: "erasure_unfinished",
+                sentence:
+                    "Contents of erased customers are left, because the database is busy with them. A "
+                    + "service that runs empties them, and so does this command when it is repeated."
+            )
+        }
         if refused == 0 { return }
         throw .refused(
             code: "some_refused",
-            sentence: "\(refused) of \(count) customers were not erased; the lines above say why.")
+            sentence:
+                "\(refused) of \(count) lines \(isDryRun ? "cannot be" : "were not") erased; they say why."
+        )
     }
 }
 
-/// An erasure as `deed customer erased --list --json` prints it.
-struct ListedErasure {
-    let request: ErasureRequest
-    private let position: String
-    private let erasedAt: String
+/// The subject of one line of the result.
+private struct Line {
+    let text: String
+    let json: JSON
 
-    init?(_ line: String) {
-        guard let json = try? JSON.read(line), let position = json["position"]?.string,
-            let erasedAt = json["erased_at"]?.string,
-            let project = json["project"]?.string.flatMap({ try? ProjectID($0) }),
-            let customer = json["customer"]?.string.flatMap({ try? CustomerID($0) }),
-            !customer.isReserved,
-            let environment = json["environment"]?.string.flatMap(Environment.init(rawValue:)),
-            let reason = json["reason"]?.string.flatMap({ try? Reason($0) }),
-            let treatment = json["purchases"]?.string.flatMap(PurchaseTreatment.init(rawValue:))
-        else { return nil }
-        let ticket = json["ticket"]?.string.flatMap { try? Ticket($0) }
-        let marks = json["marks"]?.array?.map { $0.string.flatMap { PurchaseMark($0) } } ?? []
-        if marks.contains(nil) { return nil }
-        self.position = position
-        self.erasedAt = erasedAt
-        request = ErasureRequest(
-            customer, in: project, environment, reason: AdminReason(reason: reason, ticket: ticket),
-            treatment: treatment, intent: nil, lost: marks.compactMap(\.self))
+    init(_ request: ErasureRequest) {
+        text = request.customer.text
+        json = ["customer": .string(text)]
     }
 
-    /// Whether the log still has it.
-    func isSame(_ recorded: RecordedEvent) -> Bool {
-        "\(recorded.position)" == position && recorded.recordedAt.text == erasedAt
+    init(_ listed: ListedErasure) {
+        let request = listed.request
+        let environment = request.environments.map(\.rawValue).joined(separator: ",")
+        text = "\(request.customer)   \(request.project), \(environment)"
+        json = [
+            "project": .string(request.project.text), "environment": .string(environment),
+            "customer": .string(request.customer.text),
+        ]
+    }
+}
+
+/// Purchases in a restored log that wait for a customer, by the marks of their erasure. Read once.
+private struct WaitingPurchases {
+    private struct Place: Hashable {
+        let project: ProjectID
+        let environment: Core.Environment
+    }
+    private var all: [Place: [PurchaseMark: PurchaseID]] = [:]
+
+    mutating func known(
+        by listed: ListedErasure, _ useCases: UseCases
+    ) throws(CommandError) -> [PurchaseID] {
+        let marks = listed.request.lost ?? []
+        guard !marks.isEmpty, let environment = listed.request.environments.first else { return [] }
+        let place = Place(project: listed.request.project, environment: environment)
+        if all[place] == nil { all[place] = try WaitingPurchases.read(place, useCases) }
+        return Set(marks.compactMap { all[place]?[$0] }).sorted()
     }
 
-    /// The same at every attempt.
-    var key: String { "again:\(position)/\(erasedAt)" }
+    private static func read(
+        _ place: Place, _ useCases: UseCases
+    ) throws(CommandError) -> [PurchaseMark: PurchaseID] {
+        var found: [PurchaseMark: PurchaseID] = [:]
+        var last: PurchaseID?
+        repeat {
+            let page = try useCases.unclaimed.list(
+                of: place.project, in: place.environment, after: last, limit: 500)
+            for one in page.purchases {
+                let kept = one.stream.customer.unclaimed ?? one.purchase.id
+                for name in one.purchase.allIDs {
+                    found[useCases.erasures.mark(of: name, in: one.stream)] = kept
+                }
+            }
+            last = page.next
+        } while last != nil
+        return found
+    }
 }
 
 extension ErasureLook {
+    fileprivate var outcome: String {
+        let parts = Set(sides.map(\.stream.customer)).subtracting([customer]).sorted()
+        let found: [(words: String, names: [String])] = [
+            ("rights end", Set(sides.flatMap(\.ending)).sorted().map(\.text)),
+            ("the store goes on charging for", sides.flatMap(\.renewing).map(\.description)),
+            ("goes along", parts.map(\.text)),
+            ("purchases came from", Set(sides.flatMap(\.cameFrom)).sorted().map(\.text)),
+        ]
+        let events = sides.reduce(0) { $0 + $1.kept["events"] }
+        return
+            (["would be erased: \(events) events"]
+            + found.filter { !$0.names.isEmpty }.map {
+                "\($0.words): \($0.names.joined(separator: ", "))"
+            }).joined(separator: "; ")
+    }
+
     var text: String {
-        let lines = sides.flatMap(\.lines)
+        let lines = sides.flatMap { $0.lines(besides: customer) }
         return
             (["Nothing was done. The erasure of \(customer) would take away:"] + lines + [
                 "It cannot be undone. To do it, repeat the command within 15 minutes with: --intent \(intent.text)"
@@ -104,15 +207,21 @@ extension ErasureLook {
 }
 
 extension ErasureLook.Side {
-    fileprivate var lines: [String] {
+    fileprivate func lines(besides customer: CustomerID) -> [String] {
+        let other = stream.customer == customer ? "" : "\(stream.customer), merged into it, "
         let counts = kept.all.filter { $0.count > 0 }.map { "\($0.count) \($0.kind)" }
-        var lines = ["  \(stream.environment): " + counts.joined(separator: ", ")]
+        var lines = ["  \(other)\(stream.environment): " + counts.joined(separator: ", ")]
         if !ending.isEmpty {
             lines.append("    rights that end: " + ending.map(\.text).joined(separator: ", "))
         }
         if !renewing.isEmpty {
             let names = renewing.map(\.description).joined(separator: ", ")
             lines.append("    the store goes on charging for: \(names)")
+        }
+        if !cameFrom.isEmpty {
+            let names = cameFrom.map(\.text).joined(separator: ", ")
+            lines.append(
+                "    purchases came from \(names); erase that id, too, if it is the same person")
         }
         return lines
     }
@@ -144,7 +253,6 @@ extension ErasedAnswer.Side {
 }
 
 extension JSON {
-    /// An erasure, as one line for people.
     var erasureLine: String {
         func word(_ name: String) -> String { self[name]?.string ?? "" }
         let ticket = self["ticket"]?.string.map { " (\($0))" } ?? ""

@@ -23,7 +23,7 @@ let exportCommand = CommandSpec(
     }
 }
 
-/// What is written next.
+/// The part that is written next.
 private final class Page {
     var bytes: [UInt8] = []
 

@@ -24,8 +24,9 @@ private let listIntakeCommand = CommandSpec(
     let project = try invocation.project()
     try invocation.withIntake { intake throws(CommandEnd) in
         let items = try obey(intake.items(of: project, in: state, limit: limit))
+        let names = try ask(intake.actorNames(of: items, in: project))
         invocation.show(
-            ["items": .array(items.map(\.json))],
+            ["items": .array(items.map { $0.json(names) })],
             text: items.isEmpty
                 ? "No evidence of \(project) is \(state?.rawValue ?? "in the queue")."
                 : items.map(\.line).joined(separator: "\n"))
@@ -41,11 +42,12 @@ private let showIntakeCommand = CommandSpec(
     let project = try invocation.project()
     try invocation.withIntake { intake throws(CommandEnd) in
         let item = try obey(intake.item(id, of: project))
-        invocation.show(item.json, text: item.text)
+        invocation.show(
+            item.json(try ask(intake.actorNames(of: [item], in: project))), text: item.text)
     }
 }
 
-/// A person's possible decisions about an item of the queue.
+/// What a person can decide about a queued item.
 private enum IntakeChange: String, CaseIterable {
     case retry
     case settle
@@ -79,8 +81,9 @@ private enum IntakeChange: String, CaseIterable {
                     case .drop:
                         intake.dropping(id, of: project, reason: reason, by: sender)
                     }
-                let item = try obey(intake.ports.ledger.perform(wish))
-                invocation.show(item.json, text: item.line)
+                let item = try obey(intake.ledger.perform(wish))
+                invocation.show(
+                    item.json(try ask(intake.actorNames(of: [item], in: project))), text: item.line)
             }
         }
     }
@@ -91,7 +94,7 @@ extension Invocation {
         try id(positional(0) ?? "", named: "the item's id")
     }
 
-    /// `nil` for all of them.
+    /// `nil` for all states.
     fileprivate func intakeState() throws(CommandEnd) -> IntakeItem.State.Word? {
         guard let text = self["state"] else { return .waiting }
         if text == "all" { return nil }
@@ -100,7 +103,6 @@ extension Invocation {
 }
 
 extension IntakeItem {
-    /// The item in one line.
     fileprivate var line: String {
         let end = nextTry.map { "next try \($0.text)" } ?? changedAt.text
         let why = reason.map { "   \($0.code)" } ?? ""

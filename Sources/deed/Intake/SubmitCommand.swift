@@ -1,4 +1,5 @@
 import API
+import Assembly
 import Commands
 import Core
 import Evidence
@@ -10,25 +11,30 @@ let submitCommand = CommandSpec(
     positionals: [
         Positional(
             name: "FILE", help: "a receipt, a signed transaction, an app transaction, …",
-            isRepeated: true)
+            isRequired: false, isRepeated: true)
     ],
     options: [
         .value("customer", "ID", "who submits it", isRequired: true),
         .flag("restore", "under the project's rule for restoring purchases"),
         .value("order", "ID", "the customer's order that a receipt fulfils"),
-        .extraRoots, .environment, .idempotencyKey, .project,
+        .value(
+            "google-token", "TOKEN",
+            "a purchase token of Google Play; - for standard input, which other users cannot list"),
+        .value("package", "ID", "the package that it was bought in"),
+        .value("product", "ID", "the product, for tokens of one-time products of old"),
+        .extraRoots, .secretKeyFile, .environment, .idempotencyKey, .project,
     ] + Option.database,
     example: "deed submit receipt.bin --customer u1"
 ) { invocation throws(CommandEnd) in
     let stream = try invocation.stream(of: invocation["customer"] ?? "")
-    let request = try invocation.submissionRequest()
+    let (request, names) = try invocation.submissionRequest()
     let sender = try invocation.sender()
     try invocation.withIntake(in: stream.project) { intake throws(CommandEnd) in
-        let submissions = Submissions(intake, apps: AppRing(intake.ports))
+        let submissions = Submissions(intake)
         let answer = try obey(
-            intake.ports.ledger.perform(
+            intake.ledger.perform(
                 try submissions.submitting(request, for: stream, by: sender)))
-        invocation.show(answer.json, text: answer.text(of: invocation.allPositionals))
+        invocation.show(answer.json, text: answer.text(of: names))
         if let refused = answer.items.first(where: \.isRefused) {
             throw .refused(
                 code: refused.result.word,
@@ -40,14 +46,53 @@ let submitCommand = CommandSpec(
 extension Invocation {
     private static let fileLimit = 100
 
-    fileprivate func submissionRequest() throws(CommandEnd) -> SubmissionRequest {
+    /// The request, and what each piece of its evidence is called.
+    fileprivate func submissionRequest() throws(CommandEnd) -> (SubmissionRequest, [String]) {
         let files = allPositionals
+        let token = try tokenEvidence()
+        if files.isEmpty, token == nil {
+            throw usage("name a file with evidence, or a purchase token with --google-token")
+        }
         if files.count > Invocation.fileLimit {
             throw usage("at most \(Invocation.fileLimit) files can be submitted at once")
         }
         var pieces: [RawEvidence] = []
         for file in files { pieces.append(try evidence(in: file)) }
-        return SubmissionRequest(pieces, isRestore: has("restore"), order: try id("order"))
+        if let token { pieces.append(token) }
+        let request = SubmissionRequest(
+            pieces, isRestore: has("restore"), order: try id("order"), only: nil)
+        // The token itself is half a secret.
+        return (request, files + (token == nil ? [] : ["the token"]))
+    }
+
+    /// A purchase token with what belongs to it.
+    private func tokenEvidence() throws(CommandEnd) -> RawEvidence? {
+        let flags = ["package": "package", "token": "google-token", "product": "product"]
+        guard let given = self["google-token"] else {
+            if self["package"] ?? self["product"] != nil {
+                throw usage("--package and --product go with --google-token")
+            }
+            return nil
+        }
+        for case .objects(let members, _) in storeProfiles.flatMap(\.handIns).map(\.form) {
+            var object = JSONObject()
+            for member in members {
+                let flag = flags[member.name] ?? member.name
+                let isPiped = flag == "google-token" && given == "-"
+                guard let text = isPiped ? try readFile("-").trimmingLineEnds : self[flag] else {
+                    if member.isRequired { throw usage("--\(flag) is missing") }
+                    continue
+                }
+                if let mistake = member.mistake(text) {
+                    // A hint follows the sentence.
+                    let words = mistake.hasSuffix(".") ? String(mistake.dropLast()) : mistake
+                    throw usage("--\(flag) \(words)")
+                }
+                object.append(member.name, .string(text))
+            }
+            return RawEvidence(.playToken, JSON.object(object).bytes)
+        }
+        return nil
     }
 
     private func evidence(in file: String) throws(CommandEnd) -> RawEvidence {
@@ -65,7 +110,7 @@ extension Invocation {
 }
 
 extension SubmittedItem {
-    /// Whether the customer gets nothing from it.
+    /// Whether it gives the customer nothing.
     fileprivate var isRefused: Bool {
         switch result {
         case .believed(.recorded), .believed(.alreadyKnown), .believed(.alreadySettled), .undecided:
@@ -94,7 +139,7 @@ extension SubmittedItem {
 }
 
 extension SubmissionAnswer {
-    /// A line for each file and purchase.
+    /// One line for each file and purchase.
     fileprivate func text(of files: [String]) -> String {
         items.map { $0.line(of: files[$0.index]) }.joined(separator: "\n")
     }

@@ -34,7 +34,7 @@ let verifyCommand = CommandSpec(
 }
 
 extension Invocation {
-    /// The file taken apart; reads no more than evidence may contain.
+    /// Takes the file apart. Reads no more than evidence may contain.
     func examination() throws(CommandEnd) -> Examination {
         var question = EvidenceQuestion(now: try instant("at") ?? systemClock())
         question.bundleID = try id("bundle-id")
@@ -70,7 +70,7 @@ func readStart(of path: String, limit: Int) throws(CommandEnd) -> [UInt8] {
     return content
 }
 
-/// The certificates in a folder, in PEM or DER, in order of their file names.
+/// Reads a folder's certificates, PEM or DER, in order of file name.
 func readRoots(in folder: String) throws(CommandEnd) -> [Certificate] {
     guard let listing = opendir(folder) else {
         throw .fault("\(folder) cannot be opened: \(String(cString: strerror(errno)))")

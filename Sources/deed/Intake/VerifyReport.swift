@@ -2,7 +2,7 @@ import Core
 import Evidence
 import JSON
 
-/// An examination as programs and as people read it.
+/// An examination's result, for programs and people.
 struct VerifyReport {
     private let examination: Examination
 
@@ -95,7 +95,7 @@ struct VerifyReport {
         return [first, second, third]
     }
 
-    /// Strangers write evidence; their control characters must not reach a terminal.
+    /// Strangers write evidence. Its control characters must not reach a terminal.
     private func visible(_ text: String) -> String {
         String(
             String.UnicodeScalarView(

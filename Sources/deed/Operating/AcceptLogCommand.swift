@@ -10,11 +10,15 @@ import Telemetry
 let acceptLogCommand = CommandSpec(
     path: ["accept-log"],
     summary: "Accepts the log as it is, although it lacks events that instances have seen.",
-    options: [.flag("dry-run", "only show what this machine knows to be lacking")]
-        + reasons + [.testClock] + Option.database,
+    options: [
+        .flag("dry-run", "only show what this machine knows to be lacking; it takes no reason"),
+        .value("reason", "TEXT", "why; it is kept with the event"),
+        .value("ticket", "ID", "the support case"), .testClock,
+    ] + Option.database,
     example: "deed accept-log --reason \"the backup of 3 a.m. was restored\""
 ) { invocation throws(CommandEnd) in
-    let reason = try invocation.adminReason()
+    let isDryRun = invocation.has("dry-run")
+    let reason = isDryRun ? nil : try invocation.adminReason()
     let sender = try invocation.sender()
     try invocation.withDatabase { database throws(CommandEnd) in
         let (lacking, isRemembered) = try database.impediment()
@@ -23,7 +27,7 @@ let acceptLogCommand = CommandSpec(
             ?? (isRemembered
                 ? "The log has everything that this machine has seen."
                 : "This machine remembers nothing of the log, so it cannot tell what is lacking.")
-        if invocation.has("dry-run") {
+        guard let reason else {
             invocation.show(
                 ["lacking": .optional(lacking?.sentence), "remembered": .bool(isRemembered)],
                 text: sentence)
@@ -53,8 +57,8 @@ let acceptLogCommand = CommandSpec(
 }
 
 extension Database {
-    /// Why the database is not used, by what this machine has seen of the log, and whether it has seen
-    /// anything.
+    /// Why the database must not be used, according to what this machine has seen of the log; also
+    /// whether it has seen anything.
     func impediment() throws(CommandEnd) -> (Impediment?, isRemembered: Bool) {
         let ledger = Ledger(modestSettings(clock: systemClock), log: .silent, metrics: Metrics())
         defer { ledger.close() }
@@ -76,7 +80,7 @@ extension Invocation {
     ) throws(CommandEnd) -> AcceptedLog {
         var settings = database.modestSettings(
             clock: try clock(over: database, onlyReads: false))
-        // What was seen is exactly what is being given up.
+        // Start without memory, because what was seen is what is being given up.
         settings.memory = .none
         let live = Live(
             settings, Outside(verifier: Verifier(extraRoots: []), keys: secretKeyFile.ring))

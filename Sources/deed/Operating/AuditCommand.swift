@@ -58,20 +58,20 @@ let auditCommand = CommandSpec(
     }
 }
 
-/// What an audit has read, and what it found.
+/// What an audit has read and found.
 private struct AuditReport {
     private(set) var quarantined: [QuarantinedEvent]?
     private var schema: [SchemaDifference] = []
     private var events: Int64 = 0
     private var log = AuditFindings()
-    /// Events beyond their shard's head.
+    /// Events after their shard's head.
     private var beyond = 0
     private var marks: [ShardMark] = []
     private var since: Checkpoint?
     private var evidence: EvidenceAudit?
     private var projections: ProjectionAudit?
 
-    /// Whether an audit that was cut short has anything to report.
+    /// Whether an interrupted audit has anything to report.
     var hasNews: Bool {
         quarantined?.isEmpty == false || !schema.isEmpty || !log.isEmpty
     }
@@ -141,7 +141,7 @@ private struct AuditReport {
         projections = audit
     }
 
-    /// Stores where a clean audit has ended.
+    /// Stores where a clean audit ended.
     func keepMark(_ invocation: Invocation, now: Instant) throws(CommandEnd) {
         guard invocation.has("since-mark") else { return }
         let mark = Checkpoint(madeAt: now, marks: marks)
@@ -288,11 +288,11 @@ extension EvidenceAuditPort {
             unnamed: { () throws(Fault) in
                 try faulting { () throws(LedgerError) in try auditor.nextUnnamedEvidence() }
             },
-            prove: { verifier.proveAgain($0) })
+            prove: { [verifier, PlayEvidence()].proveAgain($0) })
     }
 }
 
-/// Asks the ledger's auditor; turns an error into the command's end.
+/// Asks the ledger's auditor. An error becomes the command's end.
 func attempt<Answer: ~Copyable>(
     _ body: () throws(LedgerError) -> Answer
 ) throws(CommandEnd) -> Answer {
@@ -309,7 +309,7 @@ func attempt<Answer: ~Copyable>(
 extension Invocation {
     fileprivate var markFile: String { "\(Settings(self).dataFolder)/audit.mark" }
 
-    /// The mark of the last clean audit; `nil` if this is the first, or everything is to be read.
+    /// The last clean audit's mark; `nil` for the first audit, or to read everything.
     fileprivate func lastMark() throws(CommandEnd) -> Checkpoint? {
         guard has("since-mark"), fileExists(markFile) else { return nil }
         do throws(CommandEnd) {

@@ -16,9 +16,9 @@ extension Database {
     private static let pauseMilliseconds = 500
     private static let pausesBetweenWords = 20
 
-    /// Waits until the database is reachable, and logs that it waits. False if the program is asked
-    /// to stop meanwhile. A private database is started by the command that needs it, without
-    /// waiting.
+    /// Waits until the database is reachable, and logs that. False if the program is asked to stop
+    /// meanwhile. Does not wait for a private database, because the command that needs it starts
+    /// it.
     func awaitServer(log: Log) -> Bool {
         if isPrivate { return true }
         var pauses = 0

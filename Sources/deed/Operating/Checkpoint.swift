@@ -4,8 +4,8 @@ import Crypto
 import JSON
 import Ledger
 
-/// Where every shard ended at an instant, signed with the installation's key: write access to the
-/// database is not enough to make one.
+/// Where every shard ended at an instant, signed with the installation's key. Write access to the
+/// database is not enough to forge one.
 struct Checkpoint {
     private static let format: Int64 = 1
 
@@ -19,7 +19,7 @@ struct Checkpoint {
 
     subscript(shard: Shard) -> ShardMark? { marks.first { $0.shard == shard } }
 
-    /// Reads what `text` returns, which must be signed with one of the keys.
+    /// Reads a checkpoint from its text, which one of the keys must have signed.
     init(_ text: String, from name: String, _ keys: [SecretKey]) throws(CommandEnd) {
         func damaged(_ reason: String) -> CommandEnd {
             .refused(code: "checkpoint_invalid", sentence: "\(name) \(reason)")
@@ -108,7 +108,7 @@ let checkpointCommand = CommandSpec(
         let events = marks.reduce(0) { $0 + $1.head }
         invocation.show(
             ["file": .string(name), "events": .integer(events)],
-            text: "The checkpoint of \(events) events is in \(name). Keep it where those who can "
+            text: "The checkpoint of \(events) events is in \(name). Keep it where people who can "
                 + "write to the database cannot; audit with: deed audit --against \(name)")
     }
 }

@@ -76,7 +76,7 @@ extension Invocation {
 }
 
 extension [SchemaDifference] {
-    /// Why a command that found them fails; `nil` if the schema itself has no difference.
+    /// Why the command fails; `nil` if the schema itself has no differences.
     var refusal: CommandEnd? {
         if allSatisfy(\.isOutside) { return nil }
         return .refused(

@@ -4,7 +4,7 @@ import JSON
 import Service
 
 extension ReconciliationFinished {
-    /// A run for machines.
+    /// A run as JSON.
     func json(of wish: ReconcileWish) -> JSON {
         var object = JSONObject()
         object.append(
@@ -38,7 +38,7 @@ extension ReconciliationFinished {
         return "\(state) It took \(seconds) s."
     }
 
-    /// What to do about a run that was not sound.
+    /// What to do about a run that found problems.
     func advice(of wish: ReconcileWish) -> String {
         if !errors.isEmpty { return "A step could not be done; remove its cause and run it again." }
         if (steps[.chain]?.found ?? 0) > 0 {

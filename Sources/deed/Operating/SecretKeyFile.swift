@@ -7,16 +7,16 @@ import Ledger
 import Machine
 import PrivatePostgres
 
-/// The file of the installation's key: 64 hexadecimal digits that only the owner may read. It is
-/// made when it is first needed.
+/// The installation's key file: 64 hexadecimal digits, readable only by the owner. Created on first
+/// use.
 struct SecretKeyFile: Sendable {
     let path: String
-    /// The folder to make with the first key, if it is Deed's own.
+    /// The folder to create with the first key, if it is Deed's own.
     var folder: String?
-    /// Who should own a new key that root makes; without it, the owner of the folder.
+    /// Who will own a new key made by root. By default, the folder's owner.
     var owner: ServiceUser?
 
-    /// The key that replaces it during a rotation.
+    /// The next key during a rotation.
     private var next: SecretKeyFile { SecretKeyFile(path: "\(path).next") }
 
     /// The key, followed by earlier keys that may have sealed or signed what is still stored.
@@ -24,7 +24,7 @@ struct SecretKeyFile: Sendable {
         [try key(making: making)] + [try next.read()].compactMap(\.self) + (try predecessors())
     }
 
-    /// The earlier keys, each in its own file: only they can prove what they have signed.
+    /// The earlier keys, each in its own file. Only they can verify what they signed.
     private func predecessors() throws(CommandEnd) -> [SecretKey] {
         let parts = path.split(separator: "/", omittingEmptySubsequences: false)
         let folder = parts.count > 1 ? parts.dropLast().joined(separator: "/") + "/" : "./"
@@ -36,7 +36,7 @@ struct SecretKeyFile: Sendable {
                 String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self)
             }
             let old = "\(parts.last ?? "").old"
-            // Before keys had names, there was one old key.
+            // Before keys had names, there was a single old key.
             if name == old || name.hasPrefix("\(old).") { names.append(name) }
         }
         var keys: [SecretKey] = []
@@ -46,9 +46,8 @@ struct SecretKeyFile: Sendable {
         return keys
     }
 
-    /// Makes a new key and replaces the old one with it, once `reseal` has sealed everything under
-    /// it. If a process dies in between, its files still open everything, and the next call
-    /// continues.
+    /// Replaces the key with a new one once `reseal` has sealed everything under it. If the process
+    /// dies in between, the files still open everything, and the next call continues.
     func rotate(_ reseal: ([SecretKey]) throws(CommandEnd) -> Void) throws(CommandEnd) {
         guard let lock = FileLock("\(path).lock") else {
             throw fault("\(path).lock cannot be opened")
@@ -67,7 +66,7 @@ struct SecretKeyFile: Sendable {
         syncFolder(of: path)
     }
 
-    /// The key. A missing one is made, unless something was signed with it before.
+    /// The key. Creates a missing one, unless something was signed with it before.
     func key(making: Bool) throws(CommandEnd) -> SecretKey {
         if let key = try read() { return key }
         if !making {
@@ -80,7 +79,7 @@ struct SecretKeyFile: Sendable {
         return key
     }
 
-    /// The key; `nil` if there is none yet.
+    /// The key, or `nil` if it was never created.
     private func read() throws(CommandEnd) -> SecretKey? {
         let descriptor = open(path, O_RDONLY | O_CLOEXEC)
         if descriptor < 0, errno == ENOENT { return nil }
@@ -105,8 +104,8 @@ struct SecretKeyFile: Sendable {
         return key
     }
 
-    /// Ends the program if the process's present user may not read an existing key. Otherwise it would be
-    /// missed only with the first credentials to open.
+    /// Ends the program if its current user may not read an existing key. Otherwise, this would
+    /// only be noticed when the first credentials are opened.
     func check(readableFor user: ServiceUser) throws(CommandEnd) {
         if access(path, R_OK) == 0 || errno != EACCES { return }
         throw unreadable(by: user)
@@ -119,13 +118,13 @@ struct SecretKeyFile: Sendable {
                 + "and let that user enter its folder")
     }
 
-    /// The owner of a file; `nil` if there is no such file, or root owns it.
+    /// A file's owner; `nil` if the file is missing or belongs to root.
     private func owner(of path: String) -> ServiceUser? {
         var found = stat()
         return stat(path, &found) == 0 && found.st_uid != 0 ? ServiceUser(id: found.st_uid) : nil
     }
 
-    /// Makes the complete file in one step, so that two processes that make it get the same one.
+    /// Creates the complete file in one step, so that two processes get the same key.
     private func make() throws(CommandEnd) {
         if let folder { mkdir(folder, 0o755) }
         let draft = "\(path).\(randomBytes(8).hex)"
@@ -158,18 +157,26 @@ extension Option {
 }
 
 extension Invocation {
-    /// The installation's key, for signing or, if it is not to be made, for checking signatures.
+    /// The installation's key, created if `making`. To check signatures, it must exist.
     func secretKey(making: Bool) throws(CommandEnd) -> SecretKey {
         try secretKeyFile.key(making: making)
     }
 
-    /// The key to sign with. A missing one is made, unless something is sealed with it: then it is lost.
+    /// The key for signing. Creates a missing one, unless something is sealed: then the key is
+    /// lost.
     func signingKey() throws(CommandEnd) -> SecretKey {
         if fileExists(secretKeyFile.path) { return try secretKey(making: false) }
         let database = try database()
         defer { database.leave() }
+        return try secretKey(making: !hasSealed(database))
+    }
+
+    /// True when in doubt: an earlier release's schema may lack the tables.
+    private func hasSealed(_ database: Database) -> Bool {
         var view = OperatorsView(database.serviceConnection)
-        return try secretKey(making: !((try? view.hasSealed()) ?? false))
+        if let found = try? view.hasSealed() { return found }
+        var schema = Schema(database.connection(role: nil))
+        return (try? schema.found()) != 0
     }
 
     /// The installation's key and its predecessors, for checking signatures.
@@ -186,7 +193,7 @@ extension Invocation {
 }
 
 extension SecretKeyFile {
-    /// Like `keys`, but throws only the reason if there are none.
+    /// Like `keys`, but throws only the reason.
     func ring(making: Bool) throws(KeyTrouble) -> [SecretKey] {
         do throws(CommandEnd) {
             return try keys(making: making)

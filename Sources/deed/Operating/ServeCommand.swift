@@ -17,6 +17,10 @@ extension Option {
     static let tlsKey = setting("tls-key", "FILE", "the certificate's key in PEM")
     static let connections = setting(
         "connections", "COUNT", "connections at the same time", fallback: "4096")
+    static let console = switchSetting(
+        "console", "serve web pages for people who support customers, below /console")
+    static let consoleListen = setting(
+        "console-listen", "ADDRESS", "where the pages of --console are, if apart")
     static let serveTestClock = switchSetting(
         "test-clock",
         "follow a clock that PUT /v1/test/clock moves; the database then keeps it for good")
@@ -32,7 +36,7 @@ let serveCommand = CommandSpec(
             "connections-per-address", "COUNT", "connections of one address", fallback: "1024"),
         .setting(
             "trusted-proxies", "LIST", "proxies that speak for clients, such as 10.0.0.0/8,::1"),
-        .operationsListen,
+        .operationsListen, .console, .consoleListen,
         .setting(
             "answer-memory-megabytes", "COUNT", "memory for answers about recently read customers",
             fallback: "256", formerly: "answer-memory"),
@@ -64,7 +68,7 @@ let serveCommand = CommandSpec(
     let webhooks = try invocation.webhookSettings()
     let user = try invocation.serviceUser()
     let lock = try invocation.serviceLock(listen: settings.server.listen)
-    // Released last: the next holder must find the database stopped.
+    // Release the lock last: its next holder must find the database stopped.
     defer { withExtendedLifetime(lock) {} }
     try starting { () throws(StartError) in try settings.claimAddresses() }
     if let user, !user.become() {
@@ -96,7 +100,7 @@ let serveCommand = CommandSpec(
 }
 
 extension Invocation {
-    /// The user who serves, if root started this; the data folder then belongs to that user.
+    /// The user who serves, if root started this. The data folder then belongs to that user.
     fileprivate func serviceUser() throws(CommandEnd) -> ServiceUser? {
         do throws(PrivatePostgresError) {
             return try DataFolder.give(Settings(self).dataFolder, wanting: self["user"])
@@ -105,7 +109,7 @@ extension Invocation {
         }
     }
 
-    /// The lock on the data folder; none if the database is the operator's own.
+    /// The lock on the data folder; `nil` for an operator's own database.
     fileprivate func serviceLock(listen: String) throws(CommandEnd) -> ServiceLock? {
         let settings = Settings(self)
         if settings.databaseURL != nil { return nil }
@@ -119,7 +123,7 @@ extension Invocation {
 }
 
 extension Log {
-    /// Logs the additional trusted roots, so that operators learn of them in time.
+    /// Logs additional trusted roots, to let operators know about them.
     fileprivate func tellExtraRoots(_ roots: [Certificate]) {
         if roots.isEmpty { return }
         warning(

@@ -3,7 +3,7 @@ import Commands
 import HTTPServer
 
 extension Invocation {
-    /// The listening address, checked before anything is started.
+    /// The listening address. It is checked before anything starts.
     func listenAddress(_ name: String = "listen") throws(CommandEnd) -> String? {
         guard let text = self[name] else { return nil }
         var settings = ServerSettings()
@@ -27,12 +27,13 @@ extension Invocation {
 }
 
 extension ServiceSettings {
-    /// The server's and the ledger's settings from the flags, read before anything is started.
+    /// The server's and the ledger's settings, read before anything starts.
     init(_ invocation: Invocation) throws(CommandEnd) {
         self.init()
         version = Build.version
         server = try ServerSettings(invocation)
         operations = try ServerSettings(operationsOf: invocation)
+        console = try ConsoleSettings(invocation, beside: server)
         if let megabytes = try invocation.integer("answer-memory-megabytes", in: 1...1_000_000) {
             answerBytes = megabytes << 20
         }
@@ -61,7 +62,7 @@ extension ServerSettings {
         }
     }
 
-    /// The operators' server; none unless it has its own address.
+    /// The operators' server; `nil` unless it has its own address.
     fileprivate init?(operationsOf invocation: Invocation) throws(CommandEnd) {
         guard let address = try invocation.listenAddress("operations-listen") else { return nil }
         self.init()
@@ -69,5 +70,39 @@ extension ServerSettings {
         threads = 1
         workers = 1
         connections = 64
+    }
+}
+
+extension ConsoleSettings {
+    /// `nil` without `--console`.
+    fileprivate init?(
+        _ invocation: Invocation, beside shared: ServerSettings
+    ) throws(CommandEnd) {
+        let address = try invocation.listenAddress("console-listen")
+        guard invocation.has("console") else {
+            if invocation.isWritten("console-listen") {
+                throw invocation.usage("--console-listen needs --console")
+            }
+            return nil
+        }
+        var apart: ServerSettings?
+        if let address {
+            var settings = shared
+            settings.listen = address
+            settings.threads = 1
+            settings.connections = 256
+            settings.connectionsPerAddress = min(settings.connectionsPerAddress, 64)
+            apart = settings
+        }
+        guard let settings = ConsoleSettings(apart: apart, sharing: shared) else {
+            throw .refused(
+                code: "console_unprotected",
+                sentence:
+                    "The console at \(address ?? shared.listen) would take passwords over plain HTTP. Let Deed "
+                    + "speak HTTPS with --tls-certificate and --tls-key, put a proxy that does in front and name it "
+                    + "with --trusted-proxies, or serve the console on this machine alone: "
+                    + "--console-listen 127.0.0.1:8081")
+        }
+        self = settings
     }
 }

@@ -7,7 +7,7 @@ let allowAppCommand = CommandSpec(
     path: ["project", "allow-app"],
     summary: "Lets admin keys of a project add an app over the API.",
     positionals: [bundlePositional],
-    options: [anyApp, .idempotencyKey, .project] + Option.database,
+    options: [anyApp, .store, .idempotencyKey, .project] + Option.database,
     example: "deed project allow-app com.example.game"
 ) { invocation throws(CommandEnd) in
     try invocation.allow(isTakenBack: false)
@@ -17,14 +17,14 @@ let disallowAppCommand = CommandSpec(
     path: ["project", "disallow-app"],
     summary: "Withdraws that; an app that the project has stays until it is removed.",
     positionals: [bundlePositional],
-    options: [anyApp, .idempotencyKey, .project] + Option.database,
+    options: [anyApp, .store, .idempotencyKey, .project] + Option.database,
     example: "deed project disallow-app com.example.game"
 ) { invocation throws(CommandEnd) in
     try invocation.allow(isTakenBack: true)
 }
 
 private let bundlePositional = Positional(
-    name: "BUNDLE", help: "the app's bundle id", isRequired: false)
+    name: "BUNDLE", help: "the app's bundle id or package", isRequired: false)
 private let anyApp = Option.flag("any", "any app that no other project has")
 
 extension Invocation {
@@ -45,7 +45,10 @@ extension Invocation {
     private func allowance() throws(CommandEnd) -> AppAllowance {
         switch (positional(0), has("any")) {
         case (let bundle?, false):
-            .app(AppKey(store: .unnamed, id: try id(bundle, named: "the bundle id")))
+            .app(
+                AppKey(
+                    store: try wantedStore()?.store ?? .unnamed,
+                    id: try id(bundle, named: "the bundle id")))
         case (nil, true): .any
         default: throw usage("give a bundle id or --any")
         }

@@ -18,7 +18,7 @@ private let setAppCommand = CommandSpec(
     example: "deed app set --bundle-id com.example.game --apple-id 1234567890 --sandbox-access all"
 ) { invocation throws(CommandEnd) in
     let app = try invocation.app()
-    let change = try invocation.appChange()
+    let change = try invocation.appChange(of: app.store)
     let credentials = try invocation.credentialsChange(of: app.store)
     let project = try invocation.project()
     let sender = try invocation.sender()
@@ -65,10 +65,14 @@ private let removeAppCommand = CommandSpec(
 }
 
 extension Option {
-    /// The flags that name an app, in each store's word.
-    static let app = storeProfiles.map {
-        value($0.appFlag.name, "ID", $0.appFlag.help, isRequired: storeProfiles.count == 1)
-    }
+    /// The flags that name an app, with each store's own word for it.
+    static let app =
+        storeProfiles.map {
+            value($0.appFlag.name, "ID", $0.appFlag.help, isRequired: storeProfiles.count == 1)
+        } + [store]
+
+    static let store = value(
+        "store", "NAME", "the app's store, if the flag that names it does not tell")
 }
 
 extension Invocation {
@@ -77,17 +81,40 @@ extension Invocation {
         return AppKey(store: store.store, id: try requiredID(store.appFlag.name))
     }
 
-    /// The store whose app is named.
+    /// The store of the named app.
     private func store() throws(CommandEnd) -> any StoreProfile {
         let named = storeProfiles.filter { self[$0.appFlag.name] != nil }
-        if named.count == 1 { return named[0] }
+        let wanted = try wantedStore()
+        if named.count == 1 {
+            if let wanted, wanted.store != named[0].store {
+                throw usage(
+                    "an app of the store \(wanted.store.rawValue) is named with "
+                        + "--\(wanted.appFlag.name), not with --\(named[0].appFlag.name)")
+            }
+            return named[0]
+        }
         let flags = storeProfiles.map { "--\($0.appFlag.name)" }.joined(separator: " or ")
         throw usage("name one app with \(flags)")
     }
 
-    /// A flag that is left out changes nothing.
-    fileprivate func appChange() throws(CommandEnd) -> AppChange {
+    /// The store that is named, if one is.
+    func wantedStore() throws(CommandEnd) -> (any StoreProfile)? {
+        guard let name = self["store"] else { return nil }
+        guard let profile = storeProfiles.first(where: { $0.store.rawValue == name }) else {
+            let names = storeProfiles.map(\.store.rawValue).joined(separator: " or ")
+            throw usage("--store must be \(names)")
+        }
+        return profile
+    }
+
+    /// Missing flags change nothing.
+    fileprivate func appChange(of store: Store) throws(CommandEnd) -> AppChange {
         var change = AppChange()
+        if store != .unnamed {
+            for name in ["apple-id", "receipts"] where self[name] != nil {
+                throw usage("--\(name) is not for apps of the store \(store.rawValue)")
+            }
+        }
         let numbers = Int(App.appleIDs.lowerBound)...Int(App.appleIDs.upperBound)
         if let number = try integer("apple-id", in: numbers) { change.appleID = Int64(number) }
         change.sandboxAccess = try sandboxAccess()
@@ -113,8 +140,10 @@ extension App {
     fileprivate func line(_ credentials: CredentialsStatus?) -> String {
         let number = appleID.map { "   apple id \($0)" } ?? ""
         let judge = receipts == .local ? "judged by Deed" : "sent to the store"
-        return "\(key.id)\(number)   sandbox purchases count for \(sandboxAccess.words)   "
-            + "receipts are \(judge)" + (credentials.map { "   \($0.words)" } ?? "")
+        let receipts = key.store == .unnamed ? "   receipts are \(judge)" : ""
+        let store = key.store == .unnamed ? "" : "   \(key.store.rawValue)"
+        return "\(key.id)\(store)\(number)   sandbox purchases count for \(sandboxAccess.words)"
+            + receipts + (credentials.map { "   \($0.words)" } ?? "")
     }
 }
 
@@ -128,7 +157,7 @@ extension CredentialsStatus {
 }
 
 extension CredentialsStatus {
-    /// The risk for credentials that are used with a store on this machine.
+    /// A risk to warn about: credentials used with a store on this machine.
     fileprivate var risk: String? {
         guard let address else { return nil }
         return

@@ -108,7 +108,7 @@ private let applyCatalogCommand = CommandSpec(
 }
 
 extension Invocation {
-    /// The content of the file that the first argument names.
+    /// The content of the file in the first argument.
     fileprivate func catalogBytes() throws(CommandEnd) -> [UInt8] {
         let name = positional(0) ?? ""
         do {
@@ -119,7 +119,7 @@ extension Invocation {
         }
     }
 
-    /// The catalog in a file that should replace another. Prints all of its problems.
+    /// Reads a catalog file that should replace another catalog. Prints all of its problems.
     fileprivate func contents(
         of bytes: [UInt8], after old: Catalog
     ) throws(CommandEnd) -> CatalogFile.Contents {
@@ -148,7 +148,7 @@ extension URL {
 }
 
 extension Ledger {
-    /// Brings the rows that other programs read to the new catalog before the command ends.
+    /// Updates the rows that other programs read before the command ends.
     fileprivate func projectAnew() throws(CommandEnd) {
         let progress = Progress()
         defer { progress.end() }
@@ -169,7 +169,7 @@ extension Catalogs {
         return try preview(step, of: project)
     }
 
-    /// The step, with who gains and loses by it; shows progress while counting.
+    /// The step and who gains or loses by it. Shows progress while counting.
     fileprivate func preview(
         _ step: CatalogStep, of project: ProjectID
     ) throws(CommandEnd) -> CatalogPreview {

@@ -8,7 +8,7 @@ struct CatalogPreview {
     let step: CatalogStep
     let counts: AccessCounts
 
-    /// The preview after the step was applied.
+    /// The preview once the step is applied.
     func applied(_ step: CatalogStep) -> CatalogPreview {
         CatalogPreview(step: step, counts: counts)
     }

@@ -6,7 +6,7 @@ import JSON
 import StoreAccess
 
 extension Option {
-    /// An app's credentials. Secrets come from files, because all users of the machine can read
+    /// An app's credentials. Secrets come from files, because every user of the machine can read
     /// arguments.
     static let credentials: [Option] =
         storeProfiles.flatMap(\.credentials).map { .value($0.flag, $0.help.value, $0.help.text) }
@@ -60,7 +60,7 @@ private let rotateSecretCommand = CommandSpec(
 }
 
 extension Invocation {
-    /// Makes a key where none is.
+    /// Makes a key if there is none.
     fileprivate func replaceLostKey() throws(CommandEnd) {
         let file = secretKeyFile
         if fileExists(file.path) {
@@ -82,9 +82,13 @@ extension Invocation {
         }
     }
 
-    /// A flag that is left out changes nothing.
+    /// Missing flags change nothing.
     func credentialsChange(of store: Store) throws(CommandEnd) -> CredentialsChange {
         let members = storeProfiles.filter { $0.store == store }.flatMap(\.credentials)
+        let foreign = storeProfiles.filter { $0.store != store }.flatMap(\.credentials)
+        if let other = foreign.first(where: { self[$0.flag] != nil }) {
+            throw usage("--\(other.flag) is not for apps of the store \(store.rawValue)")
+        }
         var change = CredentialsChange()
         if has("forget-credentials") {
             for member in members { change.secrets[member.name] = .some(nil) }
@@ -119,8 +123,8 @@ extension Invocation {
 }
 
 extension String {
-    /// Editors end files with a line end that is not part of a secret.
-    fileprivate var trimmingLineEnds: String {
+    /// Editors add a line end that is not part of the secret.
+    var trimmingLineEnds: String {
         var text = self[...]
         while let last = text.last, last.isNewline { text.removeLast() }
         return String(text)

@@ -19,16 +19,20 @@ private let createProjectCommand = CommandSpec(
     let project: ProjectID = try invocation.id(
         invocation.positional(0) ?? "", named: "the project's name")
     let sender = try invocation.sender()
+    var isNew = true
     try invocation.withUseCases(mayCreate: true) { useCases throws(CommandEnd) in
         do throws(CommandError) {
             try useCases.ledger.perform(useCases.projects.creating(project, by: sender))
         } catch {
-            let isThere = error == .refused(.projectExists(project))
-            if !isThere || !invocation.has("if-missing") { throw CommandEnd(error) }
+            let exists = error == .refused(.projectExists(project))
+            if !exists || !invocation.has("if-missing") { throw CommandEnd(error) }
+            isNew = false
         }
     }
     invocation.show(
-        ["project": .string(project.text)], text: "The project \"\(project)\" is there.")
+        ["project": .string(project.text)],
+        text: isNew
+            ? "Created the project \"\(project)\"." : "The project \"\(project)\" exists already.")
 }
 
 private let listProjectsCommand = CommandSpec(

@@ -34,6 +34,10 @@ let setProjectCommand = CommandSpec(
             "credit-limit", "LIMITS",
             "what back ends may add to a customer per call and per day: coins=100/1000,gems=none"),
         .value(
+            "support-limit", "LIMITS",
+            "how far support keys may grant, by entitlement, * for all others: pro=P30D,*=P7D,gold=none"
+        ),
+        .value(
             "refund-reports", "WORD",
             "tell the store about purchases when a refund is requested: consented (every customer "
                 + "has agreed to that) or off"),
@@ -45,6 +49,10 @@ let setProjectCommand = CommandSpec(
             "customers-per-account", "NUMBER",
             "how many customers may hand in one store account's app transaction: 3, or none for "
                 + "no limit"),
+        .value(
+            "merge", "WHO",
+            "who may merge two customers: staff, or backend for back ends too, of customers without "
+                + "purchases of another account"),
         .allowUnknown, .idempotencyKey, .project,
     ] + Option.database,
     example: "deed project set --transfer keep --restore transfer_if_inactive --cool-down P1D"
@@ -70,9 +78,11 @@ extension Invocation {
         } else if let rule: TransferPolicy.Rule = try word("restore") {
             change.restore = rule
         }
+        change.merge = try word("merge")
         change.coolDown = try duration("cool-down")
         change.orderLifetime = try duration("order-lifetime")
         change.creditLimits = try creditLimits()
+        change.supportLimits = try supportLimits()
         change.refundReporting = try refundReporting()
         if self["customers-per-account"] == "none" {
             change.customersPerAccount = .some(nil)
@@ -123,6 +133,23 @@ extension Invocation {
         return limits
     }
 
+    /// `pro=P30D,*=P7D,gold=none`
+    fileprivate func supportLimits() throws(CommandEnd) -> [EntitlementID: CalendarDuration?] {
+        var limits: [EntitlementID: CalendarDuration?] = [:]
+        for part in self["support-limit"]?.split(separator: ",") ?? [] {
+            let sides = part.split(separator: "=", omittingEmptySubsequences: false)
+            let limit = sides.count == 2 ? CalendarDuration(String(sides[1])) : nil
+            guard sides.count == 2, limit != nil || sides[1] == "none" else {
+                throw usage(
+                    "--support-limit takes entitlements like pro=P30D, *=P7D or pro=none, each duration "
+                        + "longer than zero")
+            }
+            let entitlement: EntitlementID = try id(String(sides[0]), named: "the entitlement")
+            limits[entitlement] = .some(limit)
+        }
+        return limits
+    }
+
     private func creditLimit(_ text: Substring) throws(CommandEnd) -> CreditLimit {
         let amounts = text.split(separator: "/", omittingEmptySubsequences: false).map {
             Int64($0)
@@ -152,6 +179,11 @@ extension ProjectSettings {
             .map { "\($0)=\($1.perCall)/\($1.perDay)" }.joined(separator: ", ")
     }
 
+    private var support: String {
+        supportLimits.durations.sorted { $0.key < $1.key }
+            .map { "\($0)=\($1.text)" }.joined(separator: ", ")
+    }
+
     private var reports: String {
         guard let refundReporting else { return "off" }
         let preference = refundReporting.preference.map { "prefers \($0.rawValue)" }
@@ -172,8 +204,10 @@ extension ProjectSettings {
         cool-down        \(coolDown.text)
         order lifetime   \(orderLifetime.text)
         credit limits    \(limits.isEmpty ? "none" : limits)
+        support limits   \(support.isEmpty ? "none" : support)
         refund reports   \(reports)
         per account      \(perAccount)
+        merge            \(merge.rawValue)
         """
     }
 }

@@ -5,12 +5,12 @@ import Ledger
 import PrivatePostgres
 import Service
 
-/// What a database contains before a setup changes anything.
+/// What a database contains before a set-up changes anything.
 struct FoundDatabase {
-    /// The newest migration of its schema; `nil` if a private database is still to be made.
+    /// The schema's newest migration; `nil` if a private database has yet to be made.
     private(set) var migration: Int64?
     private(set) var hasNoProject = true
-    /// The project in the answers, if it exists.
+    /// The project named in the answers, if it exists.
     private(set) var project: ProjectState?
     private var projects: Projects?
 
@@ -48,7 +48,6 @@ struct FoundDatabase {
         self.projects = projects
     }
 
-    /// The project's key with that text.
     func key(_ text: String) -> Key? {
         guard let project, let projects else { return nil }
         return projects.key(text, in: project)

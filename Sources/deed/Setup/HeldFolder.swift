@@ -2,13 +2,13 @@ import Commands
 import Glibc
 import PrivatePostgres
 
-/// A folder that stays the same while files in it are read and written, even if its owner changes its path
-/// meanwhile: root may work in an ordinary user's folder.
+/// A folder held open while files in it are read and written. It stays the same even if its owner
+/// changes the path meanwhile, which matters when root works in an ordinary user's folder.
 struct HeldFolder: ~Copyable {
     private let path: String
     private let descriptor: Int32
 
-    /// Opens the folder, and makes a missing one: closed to others, and owned by its parent's owner.
+    /// Opens the folder. A missing one is created, closed to others, with its parent's owner.
     init(making path: String) throws(CommandEnd) {
         let isMade = mkdir(path, 0o700) == 0
         if !isMade, errno != EEXIST { throw HeldFolder.fault(path) }
@@ -24,8 +24,8 @@ struct HeldFolder: ~Copyable {
 
     deinit { close(descriptor) }
 
-    /// Writes a file completely or not at all. An existing file keeps its owner and mode; a new one belongs
-    /// to the folder's owner.
+    /// Writes a file completely or not at all. An existing file keeps its owner and mode. A new one
+    /// gets the folder's owner.
     borrowing func replace(_ name: String, with text: String) throws(CommandEnd) {
         var (folder, found) = (stat(), stat())
         fstat(descriptor, &folder)
@@ -60,7 +60,7 @@ struct HeldFolder: ~Copyable {
         fsync(descriptor)
     }
 
-    /// The first line of a small file; `nil` if the file does not exist.
+    /// A small file's first line; `nil` if there is no file.
     borrowing func line(of name: String) throws(CommandEnd) -> String? {
         let file = openat(descriptor, name, O_RDONLY | O_NOFOLLOW | O_CLOEXEC)
         if file < 0, errno == ENOENT { return nil }

@@ -3,20 +3,20 @@ import Core
 import Foundation
 import Service
 
-/// The file of a key that a setup makes.
+/// The file of a key that a set-up creates.
 struct KeyFile {
     let folder: String
     let role: Role
 
     var path: String { "\(folder)/\(role.rawValue)" }
 
-    /// The key in it; `nil` if there is no file or folder.
+    /// The stored key; `nil` if there is no file or folder.
     func text() throws(CommandEnd) -> String? {
         fileExists(folder) ? try HeldFolder(folder).line(of: role.rawValue) : nil
     }
 
-    /// Makes the key. Its text is on disk before the key works, so that a killed process loses no working
-    /// key.
+    /// Creates the key. Its text is on disk before the key works, so a killed process loses no
+    /// working key.
     func make(_ invocation: Invocation) throws(CommandEnd) {
         let folder = try openFolder()
         let draft = "\(role.rawValue).made"

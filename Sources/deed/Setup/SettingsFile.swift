@@ -1,7 +1,7 @@
 import Commands
 import Glibc
 
-/// A file of settings in the form that systemd and shells read: `DEED_LISTEN="127.0.0.1:8080"`.
+/// A settings file that systemd and shells can read: `DEED_LISTEN="127.0.0.1:8080"`.
 struct SettingsFile {
     private static let mark = "# Written by deed setup, which can be run again."
 
@@ -9,17 +9,17 @@ struct SettingsFile {
     private var lines: [String] = []
     private let text: String?
 
-    /// The present text; empty without a file.
+    /// The current text; empty if there is no file.
     init(_ path: String) throws(CommandEnd) {
         self.path = path
         text = fileExists(path) ? try readFile(path) : nil
         lines = (text ?? "").split(separator: "\n").map(String.init)
     }
 
-    /// Whether a setup has written it before.
+    /// Whether a set-up wrote it.
     var isSetUp: Bool { lines.contains(SettingsFile.mark) }
 
-    /// Whether its content is the same as when it was read.
+    /// Whether nothing has changed since it was read.
     var isUnchanged: Bool { text != nil && text == newText }
 
     var newText: String { lines.map { $0 + "\n" }.joined() }
@@ -29,7 +29,7 @@ struct SettingsFile {
             .map { SettingsFile.unquoted($0.dropFirst(name.count + 1)) }
     }
 
-    /// Sets the variables, and removes those without a value; other lines stay unchanged.
+    /// Sets these variables, and removes those without a value. Other lines stay unchanged.
     mutating func set(_ variables: [(name: String, value: String?)]) {
         if !isSetUp { lines.insert(SettingsFile.mark, at: 0) }
         for (name, value) in variables where self[name] != value {

@@ -8,8 +8,8 @@ import Ledger
 import PrivatePostgres
 import Service
 
-/// Makes an installation from answers. Each step finds out whether it is already done, so that a setup that
-/// was cut short continues where it ended.
+/// Sets up an installation from answers. Each step checks whether it is already done, so an
+/// interrupted set-up continues where it stopped.
 struct Setup: Sendable {
     static let keyName = "made by deed setup"
 
@@ -26,7 +26,10 @@ struct Setup: Sendable {
         let found = try FoundDatabase(self)
         var steps = [databaseStep(found), settingsStep(), projectStep(found)]
         if let folder = answers.keysFolder {
-            for role in Role.allCases { steps.append(try keyStep(role, in: folder, found)) }
+            // A support desk's key is created once there are limits for it.
+            for role in [Role.reader, .backend, .admin] {
+                steps.append(try keyStep(role, in: folder, found))
+            }
         }
         if let service = SetupService(place) {
             steps.append(service.step(isChanged: steps[1].work != nil))
@@ -34,13 +37,13 @@ struct Setup: Sendable {
         return steps
     }
 
-    /// Takes the remaining steps. An error is reported with what was done before it.
+    /// Performs the remaining steps. An error also reports what was done before it.
     func perform(_ plan: [SetupStep], isTelling: Bool) throws(CommandEnd) {
         if !plan.hasWork { return }
         var done: [String] = []
         do throws(CommandEnd) {
-            // Held from the first step to the last, so that a private database does not start and stop
-            // at each of them.
+            // Held until the last step; otherwise a private database would start and stop at each
+            // one.
             let database = try invocation.database(mayCreate: true)
             defer { database.leave() }
             for step in plan {
@@ -63,7 +66,7 @@ struct Setup: Sendable {
         }
     }
 
-    /// A call of Deed with the answers' settings.
+    /// A call of Deed with the answers as settings.
     var invocation: Invocation {
         let url = answers.databaseURL.map { ["--database-url", $0] } ?? []
         return Invocation(
@@ -128,7 +131,7 @@ extension Setup {
     private func projectStep(_ found: FoundDatabase) -> SetupStep {
         let project = answers.project
         if found.project != nil { return .isThere("project", project.text) }
-        // The first project of a database cannot take an app from another one.
+        // A database's first project cannot take an app from another project.
         let isFirst = found.hasNoProject
         let more = isFirst ? ", the first one, whose admin keys may add any app" : ""
         let invocation = invocation

@@ -6,19 +6,19 @@ import HTTPServer
 import Machine
 import PrivatePostgres
 
-/// A person's answers to the five questions about an installation.
+/// Answers to the five questions about an installation.
 struct SetupAnswers {
     /// `nil` for a private database in the data folder.
     let databaseURL: String?
     let listen: String
     let project: ProjectID
-    /// Where keys are written, one for each role; `nil` for no keys.
+    /// Where to write keys, one for each role; `nil` for no keys.
     let keysFolder: String?
-    /// The time in UTC of the nightly reconciliation; `nil` for none.
+    /// The nightly reconciliation's time in UTC; `nil` for none.
     let nightly: String?
 
-    /// The answers in the flags. A person is asked for the rest; otherwise the present settings apply, or the
-    /// most common ones.
+    /// Takes answers from the flags and asks a person for the rest. Without a person, current
+    /// settings apply, or the usual ones.
     init(_ invocation: Invocation, _ place: SetupPlace, isAsking: Bool) throws(CommandEnd) {
         let settings = place.settings
         func answer<Answer>(
@@ -66,7 +66,8 @@ extension SetupAnswers {
                 + "postgresql://deed_server:PASSWORD@127.0.0.1/deed, or private")
     }
 
-    /// A private database that is still to be made needs PostgreSQL's programs, and a user to run them.
+    /// To create a private database, PostgreSQL's programs must be installed, and there must be a
+    /// user to run them.
     private static func checkPresence(_ place: SetupPlace) throws(CommandEnd) {
         if PrivatePostgres.exists(in: place.dataFolder) { return }
         do throws(PrivatePostgresError) {
@@ -79,7 +80,7 @@ extension SetupAnswers {
         }
     }
 
-    /// Nothing may listen yet on a new address.
+    /// A new address must be free.
     private static func listen(_ text: String, _ place: SetupPlace) throws(CommandEnd) -> String {
         var server = ServerSettings()
         server.listen = text
@@ -94,7 +95,7 @@ extension SetupAnswers {
         do throws(ServerError) {
             try server.checkFree()
         } catch {
-            // Other faults may be gone when the server starts, which then reports them.
+            // Other faults may be gone when the server starts. If not, it reports them then.
             guard case .addressTaken = error else { return text }
             throw .refused(
                 code: "address_taken", sentence: "\(error.description).")
@@ -115,8 +116,8 @@ extension SetupAnswers {
 }
 
 extension String {
-    /// Asks until an answer is acceptable. An empty line accepts the suggestion; a rejected answer gets the
-    /// reason.
+    /// Asks until an answer is acceptable, and says why others are not. An empty line accepts the
+    /// suggestion.
     fileprivate func answered<Answer>(
         offering offered: String, _ read: (String) throws(CommandEnd) -> Answer
     ) throws(CommandEnd) -> Answer {

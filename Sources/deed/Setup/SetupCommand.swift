@@ -39,7 +39,7 @@ let setupCommand = CommandSpec(
     invocation.show(setup.json(of: plan, isDone: true), text: setup.ending)
 }
 
-/// Inspects the machine. An error is reported together with the fact that nothing was changed.
+/// Inspects the machine. Errors add that nothing was changed.
 private func changingNothing<Answer>(
     _ body: () throws(CommandEnd) -> Answer
 ) throws(CommandEnd) -> Answer {
@@ -55,7 +55,7 @@ private func changingNothing<Answer>(
     }
 }
 
-/// Whether the person agrees to what was printed.
+/// Whether the person agrees to the printed plan.
 private func isAgreed() throws(CommandEnd) -> Bool {
     while true {
         let line = try answerLine("Do it? yes or no [yes]: ")
@@ -67,7 +67,7 @@ private func isAgreed() throws(CommandEnd) -> Bool {
     }
 }
 
-/// Asks a person; throws if no answer comes.
+/// Asks a person. Throws if there is no answer.
 func answerLine(_ question: String) throws(CommandEnd) -> String {
     promptPerson(question)
     guard let line = readLine() else {
@@ -78,6 +78,5 @@ func answerLine(_ question: String) throws(CommandEnd) -> String {
 }
 
 extension String {
-    /// The sentence followed by another one.
     func followed(by other: String) -> String { (hasSuffix(".") ? self : self + ".") + " " + other }
 }

@@ -4,7 +4,7 @@ import Foundation
 import JSON
 
 extension Setup {
-    /// The person's next commands, in one shell.
+    /// Commands for the person to run next, in one shell.
     var commands: [String] {
         let program = Setup.program
         let first =
@@ -26,7 +26,7 @@ extension Setup {
             + commands.map { "    \($0)" }.joined(separator: "\n")
     }
 
-    /// What the doctor says of it now.
+    /// The doctor's current verdict.
     private var verdict: String { Verdict(HealthCheck.all, Patient(invocation)).sentence }
 
     func json(of plan: [SetupStep], isDone: Bool) -> JSON {
@@ -45,7 +45,7 @@ extension Setup {
         ]
     }
 
-    /// The server's address on this machine: one that listens on all addresses also listens on its own.
+    /// The server's address on this machine. With a wildcard address, it also listens locally.
     private var url: String {
         let colon = answers.listen.lastIndex(of: ":") ?? answers.listen.endIndex
         let (host, port) = (answers.listen[..<colon], answers.listen[colon...])
@@ -56,7 +56,7 @@ extension Setup {
         }
     }
 
-    /// `deed` if a shell finds this same program by that name, else its path.
+    /// `deed` if a shell finds this program by that name, otherwise its path.
     private static var program: String {
         let own =
             (try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")) ?? "deed"
@@ -67,7 +67,7 @@ extension Setup {
     }
 }
 
-/// The text quoted as one word for a shell.
+/// The text quoted as a single shell word.
 func shellWord(_ text: String) -> String {
     let isPlain = text.allSatisfy {
         $0.isASCII && ($0.isLetter || $0.isNumber || "/._-+,@".contains($0))

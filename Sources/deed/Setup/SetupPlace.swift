@@ -4,15 +4,14 @@ import Core
 import Foundation
 import Glibc
 
-/// Where an installation has its data and its settings, and its present settings.
+/// Where an installation keeps its data and settings, and what its settings are.
 struct SetupPlace {
     private static let machineSettings = "/etc/deed/environment"
     private static let machineData = "/var/lib/deed"
 
     let dataFolder: String
-    /// The file of settings as it was found.
     let settings: SettingsFile
-    /// Whether it is the machine's installation, which its service manager may start.
+    /// Whether this is the machine's own installation, which its service manager may start.
     let isOfMachine: Bool
 
     init(_ invocation: Invocation) throws(CommandEnd) {
@@ -28,7 +27,7 @@ struct SetupPlace {
     var usualKeys: String { "\(dataFolder)/keys" }
 }
 
-/// The absolute path. Refuses a path that cannot be a line of a file.
+/// The absolute path. Rejects paths that do not fit into one line of a file.
 func absolutePath(_ path: String, named name: String) throws(CommandEnd) -> String {
     if path.isEmpty || path.unicodeScalars.contains(where: { $0.value < 32 || $0.value == 127 }) {
         throw .usage("\(name) takes the path of a folder")

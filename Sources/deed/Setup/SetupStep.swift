@@ -1,13 +1,13 @@
 import Commands
 import JSON
 
-/// Something that an installation needs, and the work for it, unless it exists.
+/// Something that an installation needs, and how to make it.
 struct SetupStep {
     /// Such as `database`.
     let name: String
     /// What will be done, or what exists.
     let text: String
-    /// The work; `nil` if it exists already.
+    /// How to make it; `nil` if it exists already.
     let work: (() throws(CommandEnd) -> Void)?
 
     static func isThere(_ name: String, _ text: String) -> SetupStep {
@@ -18,7 +18,7 @@ struct SetupStep {
 extension [SetupStep] {
     var hasWork: Bool { contains { $0.work != nil } }
 
-    /// The text printed before anything is changed.
+    /// The plan, printed before anything changes.
     var text: String {
         func lines(_ steps: [SetupStep]) -> String {
             steps.map { "  \($0.name.padded(to: 11)) \($0.text)" }.joined(separator: "\n")

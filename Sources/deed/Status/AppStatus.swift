@@ -48,7 +48,7 @@ extension StatusPart {
         return StatusPart("apps", lines, [("apps", .array(members))])
     }
 
-    /// Bytes, growth by samples of some days, and how long the free space lasts.
+    /// Bytes, growth over recent samples, and how long the free space will last.
     static func storage(_ bytes: Int64, _ done: [LastDone], free: Int64?) -> StatusPart {
         let samples = StorageSample.all(in: done)
         let now = done.first { $0.what == StorageSample.what }
@@ -84,7 +84,7 @@ extension StatusPart {
     }
 }
 
-/// How large the database was at an instant.
+/// The database's size at an instant.
 struct StorageSample {
     static let what = "storage"
 

@@ -4,7 +4,6 @@ import Core
 import Ledger
 import Telemetry
 
-/// The state in which the database was found.
 struct DatabaseCondition {
     let impediments: [Impediment]
     /// `nil` if the database was not read.

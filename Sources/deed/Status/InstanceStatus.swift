@@ -79,7 +79,7 @@ extension SeenInstance {
     }
 }
 
-/// How many bytes are free where the database is; `nil` if it is on another machine.
+/// Free bytes on the database's disk; `nil` if it is on another machine.
 func freeBytes(in database: Database, _ folder: String?) -> Int64? {
     (database.isPrivate ? database.dataFolder : folder).flatMap(freeBytes(in:))
 }

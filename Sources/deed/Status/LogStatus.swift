@@ -8,7 +8,7 @@ import Service
 import StoreAccess
 
 extension Invocation {
-    /// Adds what only a readable database of this release tells.
+    /// Adds parts that need a readable database of this release.
     func addLog(
         to parts: inout [StatusPart], _ database: Database, _ view: inout OperatorsView,
         isForTests: Bool
@@ -39,6 +39,7 @@ extension Invocation {
             .unread(states), .jobs(jobs, now: clock()),
             .nights(states, now: clock(), isForTests: isForTests), .done(done, age: age),
             .apps(states, done, budgets) { (try? live.store.vault.statuses(of: $0)) ?? [:] },
+            .keys(states, now: clock()),
             .storage(storage.bytes, done, free: freeBytes(in: database, storage.folder)),
         ]
     }
@@ -56,7 +57,7 @@ extension StatusPart {
             [("unclaimed", .integer(count))])
     }
 
-    /// Projects that this program cannot read. Customers that instances could not read are theirs to tell.
+    /// Projects that this program cannot read. Instances report unreadable customers themselves.
     static func unread(_ states: [(project: ProjectID, state: ProjectState?)]) -> StatusPart {
         let closed = states.filter { $0.state == nil }.map { $0.project.text }
         return StatusPart(
@@ -116,7 +117,7 @@ extension StatusPart {
         return StatusPart("reconciled", lines, [("reconciled", .array(members))])
     }
 
-    /// Audit, checkpoint and backup. Before they can be late, an installation must be old enough.
+    /// Audit, checkpoint and backup. They are never late in a young installation.
     static func done(_ done: [LastDone], age: Int64) -> StatusPart {
         var lines: [StatusLine] = []
         var object = JSONObject()
@@ -135,10 +136,10 @@ extension StatusPart {
     }
 }
 
-/// Later than a day and a half is later than the next night.
+/// More than a day and a half means that a night was missed.
 let longestNight: Int64 = 36 * 3_600_000
 
-/// What operators do again and again, and how late it may be, in milliseconds.
+/// A regular task of operators, and how late it may be in milliseconds.
 struct Chore {
     let what: String
     let name: String

@@ -4,7 +4,7 @@ import JSON
 import Ledger
 import Outbound
 
-/// What a server answered when it was asked whether it is ready.
+/// A server's answer about being ready.
 enum ServerState: Equatable {
     case ready
     case notReady(String)
@@ -12,7 +12,7 @@ enum ServerState: Equatable {
     case speaksTLS
     case untrusted(String)
 
-    /// For programs: a server that cannot be understood is none that is ready.
+    /// The word for programs. An answer that makes no sense counts as not ready.
     var word: String {
         switch self {
         case .ready: "ready"
@@ -32,17 +32,17 @@ enum ServerState: Equatable {
     }
 }
 
-/// Where a server of this machine is asked for its state.
+/// Where to ask a server on this machine whether it is ready.
 struct ServerDoor {
     private static let patience = 2000
 
     let address: String
-    /// Whether a server should be there.
+    /// Whether a server should be running.
     let isExpected: Bool
     private let certificate: String?
 
-    /// Where the settings say that it is. An address for operators has no TLS, and the API's then does not
-    /// know `/readyz`.
+    /// Takes the address from the settings. The operators' address has no TLS, and if there is one,
+    /// the API's server does not know `/readyz`.
     init(_ invocation: Invocation) throws(CommandEnd) {
         let listen = try invocation.listenAddress() ?? ""
         let apart = try invocation.listenAddress("operations-listen")
@@ -54,7 +54,8 @@ struct ServerDoor {
         isExpected = false
     }
 
-    /// Where one of these instances listens, if it is on this machine; an address on the command line wins.
+    /// The address of one of these instances, if it runs on this machine. An address on the command
+    /// line wins.
     static func of(
         _ instances: [SeenInstance], _ invocation: Invocation
     ) throws(CommandEnd) -> ServerDoor {
@@ -71,8 +72,8 @@ struct ServerDoor {
         certificate = own.operations == nil ? own.certificate : nil
     }
 
-    /// A server with a certificate must have exactly that one, whatever its name: the probe asks an address
-    /// of this machine.
+    /// Asks the server. One with TLS must present exactly the configured certificate. Its names do
+    /// not matter, because the probe uses a local address.
     func ask() -> ServerState {
         let scheme = certificate == nil ? "http" : "https"
         do throws(OutboundError) {
@@ -92,7 +93,7 @@ struct ServerDoor {
         }
     }
 
-    /// One that listens on all addresses also listens on its own.
+    /// A server on a wildcard address also listens locally.
     private var reachable: String {
         for (all, own) in [("0.0.0.0:", "127.0.0.1:"), ("[::]:", "[::1]:"), (":", "127.0.0.1:")]
         where address.hasPrefix(all) { return own + address.dropFirst(all.count) }
@@ -100,7 +101,7 @@ struct ServerDoor {
     }
 }
 
-/// What an instance says of itself, read back.
+/// An instance's report about itself.
 struct InstanceWords {
     let version: String
     let host: String
@@ -134,6 +135,6 @@ struct InstanceWords {
 }
 
 extension SeenInstance {
-    /// Whether it gave a sign of life lately: each gives one every five seconds.
+    /// Whether it gave a sign of life recently. Each instance gives one every five seconds.
     var isAlive: Bool { seenAgo < 20_000 }
 }

@@ -10,13 +10,15 @@ let statusCommand = CommandSpec(
     options: [
         .listen, .tlsCertificate, .operationsListen,
         .flag("ready", "only ask the server, and exit 1 unless it is ready"),
+        .flag("storage", "show the size of each table and index, and how fast they grow"),
         .flag("watch", "show it anew every two seconds, until Ctrl-C"),
     ] + Option.database,
     example: "deed status --json"
 ) { invocation throws(CommandEnd) in
-    // A wrong address is told before anything is asked.
+    // Report a wrong address before anything else.
     _ = try ServerDoor(invocation)
     if invocation.has("ready") { return try invocation.showReadiness() }
+    if invocation.has("storage") { return try invocation.showStorage() }
     if !invocation.has("watch") {
         let status = try Status(invocation)
         invocation.show(status.json, text: status.text)
@@ -52,7 +54,7 @@ extension Invocation {
     }
 }
 
-/// Everything that the screen shows.
+/// Everything on the status screen.
 struct Status {
     private(set) var parts: [StatusPart] = []
     private var refusal: CommandEnd?
@@ -89,7 +91,7 @@ struct Status {
         try invocation.addLog(to: &parts, database, &view, isForTests: isForTests)
     }
 
-    /// Why the command fails, if something wants a person.
+    /// Why the command fails, if something needs a person.
     var end: CommandEnd? {
         if let refusal { return refusal }
         let alarms = parts.flatMap(\.lines).filter { $0.remedy != nil }

@@ -3,10 +3,9 @@ import Core
 import JSON
 import Ledger
 
-/// A line of the screen.
 struct StatusLine {
     let text: String
-    /// The command that helps; `nil` if nothing wants a person.
+    /// A command that helps; `nil` if nothing needs a person.
     var remedy: String?
 
     init(_ text: String, remedy: String? = nil) {
@@ -15,9 +14,8 @@ struct StatusLine {
     }
 }
 
-/// One subject of the status, for people and for programs.
 struct StatusPart {
-    /// How many lines of one kind the screen has room for.
+    /// How many lines of one kind fit on the screen.
     static let room = 5
 
     let name: String
@@ -30,7 +28,7 @@ struct StatusPart {
         self.members = members
     }
 
-    /// Lines that want a person come first, and are not left out for others.
+    /// Lines that need a person come first and are never left out.
     var text: String {
         let alarms = lines.filter { $0.remedy != nil }
         let sorted = alarms + lines.filter { $0.remedy == nil }
@@ -133,7 +131,7 @@ extension Impediment {
     var json: JSON { ["code": .string(kind.rawValue), "detail": .string(sentence)] }
 }
 
-/// A length of time in the unit that suits it, as in "3 h".
+/// A duration in a suitable unit, such as "3 h".
 func span(_ milliseconds: Int64) -> String {
     let seconds = max(0, milliseconds / 1000)
     switch seconds {

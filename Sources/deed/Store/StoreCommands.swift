@@ -69,7 +69,7 @@ let storeCommands: [CommandSpec] = [
     ) { invocation throws(CommandEnd) in .testResult(try invocation.word(0, "the token")) },
 ]
 
-/// The commands that change something at the store.
+/// Commands that change something at the store.
 let storeChangeCommands: [CommandSpec] = [
     question(
         "finish", "Tells the store that a transaction was delivered.", [.transaction],
@@ -142,12 +142,12 @@ private func question(
         let project = try invocation.project()
         let environment =
             invocation["environment"] == nil ? nil : try invocation.environment()
-        try invocation.withIntake(in: project) { intake throws(CommandEnd) in
-            let questions = StoreQuestions(Submissions(intake, apps: AppRing(intake.ports)))
+        try invocation.withLive(in: project) { live throws(CommandEnd) in
+            let questions = StoreQuestions(Submissions(live.intake))
             let report = try rethrowing(as: CommandEnd.init) { () throws(StoreQuestionError) in
                 try questions.ask(call, about: app, of: project, in: environment)
             }
-            let known = try report.standings(in: intake, of: project)
+            let known = try report.standings(in: live.useCases.finds, of: project)
             invocation.show(report.json(known), text: report.text(of: call, known))
         }
     }

@@ -4,15 +4,14 @@ import Core
 import JSON
 import Service
 
-/// How purchases stand here after the store was asked about them.
+/// Deed's records of purchases after the store was asked about them.
 typealias KnownStandings = [PurchaseID: [PurchaseStanding]]
 
 extension StoreReport {
-    /// How the purchases stand that the store told about.
+    /// The current standings of purchases in the store's answer.
     func standings(
-        in intake: Intake, of project: ProjectID
+        in finds: Finds, of project: ProjectID
     ) throws(CommandEnd) -> KnownStandings {
-        let finds = Finds(intake.ports)
         var known: KnownStandings = [:]
         for case .purchase(let result) in items {
             guard let purchase = result.purchase.flatMap(PurchaseID.init), known[purchase] == nil
@@ -22,7 +21,7 @@ extension StoreReport {
         return known
     }
 
-    /// The `--json` output of a command about the store.
+    /// The `--json` output of commands about the store.
     func json(_ known: KnownStandings) -> JSON {
         var object = JSONObject()
         object.append("environment", .string(environment.rawValue))
@@ -31,7 +30,7 @@ extension StoreReport {
         return .object(object)
     }
 
-    /// A line for each thing that the call returned.
+    /// One line for each thing that the call returned.
     func text(of call: StoreCall, _ known: KnownStandings) -> String {
         let lines = remark.lines + items.map { $0.line(known) }
         if lines.isEmpty { return "\(call.wordsForNothing) (\(environment.rawValue))." }
@@ -40,7 +39,7 @@ extension StoreReport {
 }
 
 extension StoreCall {
-    /// Why a call may have returned nothing to show.
+    /// Why a call may have returned nothing.
     fileprivate var wordsForNothing: String {
         switch self {
         case .finish: "The store counts it as delivered"
@@ -51,7 +50,8 @@ extension StoreCall {
         case .history: "The store lists no purchase"
         case .standings: "The store lists no subscription"
         case .notifications: "The store lists no notification"
-        case .transaction, .installation, .order, .testResult, .extendAllResult:
+        case .transaction, .installation, .reading, .order, .testResult, .probe,
+            .extendAllResult:
             "The store lists nothing"
         }
     }

@@ -20,7 +20,7 @@ extension Invocation {
         }
     }
 
-    /// Changes the webhook in the first argument, and shows it.
+    /// Changes the webhook in the first argument and shows it.
     func changeWebhook(
         _ wish: (Webhooks, WebhookID, ProjectID, Sender) -> Wish<WebhookAnswer>
     ) throws(CommandEnd) {
@@ -32,13 +32,13 @@ extension Invocation {
         }
     }
 
-    /// What this command may reach says nothing of what the service may.
+    /// The service has its own list of allowed addresses.
     func remindOfService() {
         if isJSON || self["webhook-allow"] == nil { return }
         printError("The service needs --webhook-allow (DEED_WEBHOOK_ALLOW) for this address, too.")
     }
 
-    /// A flag that is left out changes nothing.
+    /// Missing flags change nothing.
     func webhookChange() throws(CommandEnd) -> WebhookChange {
         var change = WebhookChange()
         let reach = try webhookSettings().reach

@@ -1,7 +1,7 @@
 package import JSON
 import OpenAPI
 
-/// The OpenAPI document, read so that answers can be held against it.
+/// The OpenAPI document, for comparing answers with it.
 package struct APIDocument: Sendable {
     package struct Answer: Sendable {
         /// The codes that a problem may have.
@@ -17,7 +17,7 @@ package struct APIDocument: Sendable {
         package let answers: [Int: Answer]
     }
 
-    /// The one that this build serves.
+    /// The document that this build serves.
     package static let current = Result { try APIDocument(try JSON.read(OpenAPI.document)) }
 
     package let json: JSON
@@ -49,7 +49,7 @@ package struct APIDocument: Sendable {
         return answers
     }
 
-    /// What the value is, or refers to.
+    /// The value itself, or what it refers to.
     package func resolve(_ json: JSON) -> JSON { APIDocument.resolve(json, in: self.json) }
 
     fileprivate static func resolve(_ json: JSON, in document: JSON) -> JSON {
@@ -57,11 +57,11 @@ package struct APIDocument: Sendable {
         return path.split(separator: "/").dropFirst().reduce(document) { $0[String($1)] ?? .null }
     }
 
-    /// The operation that a path leads to, or those that it could lead to with another method.
+    /// The operation for a path, and whether there are others with another method.
     package func find(_ method: String, _ path: String) -> (found: Operation?, others: Bool) {
         let parts = path.split(separator: "/", omittingEmptySubsequences: false)
         let fitting = operations.filter { $0.fits(parts) }
-        // What a pattern names wins over an argument.
+        // A literal part wins over an argument.
         let best = fitting.map(\.argumentCount).min()
         let there = fitting.filter { $0.argumentCount == best }
         return (there.first { $0.method == method }, !there.isEmpty)

@@ -25,7 +25,7 @@ package struct ReceivedAnswer: Sendable {
         self.body = body
     }
 
-    /// Fails the test when the answer is not as the document says.
+    /// Fails the test if the answer differs from the document.
     package func expectAsDocumented() {
         do {
             for problem in problems(by: try APIDocument.current.get()) {
@@ -37,7 +37,7 @@ package struct ReceivedAnswer: Sendable {
         }
     }
 
-    /// In what the answer is not as the document says.
+    /// How the answer differs from the document.
     package func problems(by document: APIDocument) -> [String] {
         let (operation, isPath) = document.find(method, path)
         guard let operation else {
@@ -49,7 +49,7 @@ package struct ReceivedAnswer: Sendable {
         return headerProblems(by: answer, document) + bodyProblems(by: answer, document)
     }
 
-    /// What is answered where no operation is: the document tells of it in words.
+    /// Answers where there is no operation, which the document describes in words.
     private func unroutedProblems(isPath: Bool, by document: APIDocument) -> [String] {
         let expected = isPath ? (405, "method_not_allowed") : (404, "route_unknown")
         guard status == expected.0, code == expected.1 else {

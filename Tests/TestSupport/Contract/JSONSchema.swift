@@ -1,8 +1,8 @@
 import Foundation
 package import JSON
 
-/// The part of JSON Schema (2020-12) that the API's document is written in. A keyword that is not known
-/// here is an error: passed over, it would promise what no test holds.
+/// The part of JSON Schema (2020-12) that the API's document uses. An unknown keyword is an error:
+/// ignored, it would promise something that no test checks.
 package struct JSONSchema: Sendable {
     package struct Unreadable: Error, CustomStringConvertible {
         package let description: String
@@ -31,8 +31,8 @@ package struct JSONSchema: Sendable {
     }
     fileprivate enum Others: Sendable {
         case anything
-        /// What is not listed is refused: in a test an answer with a member that the document does not
-        /// have is a broken promise.
+        /// Unlisted members are refused: an answer with a member that the document lacks breaks a
+        /// promise.
         case nothing
         case like(JSONSchema)
     }
@@ -42,7 +42,7 @@ package struct JSONSchema: Sendable {
     }
     private let rules: [Rule]
 
-    /// What says nothing about the value, or is said elsewhere.
+    /// Keywords that say nothing about the value, or that are handled elsewhere.
     private static let annotations: Set<String> = [
         "description", "title", "examples", "default", "additionalProperties", "properties",
     ]
@@ -91,7 +91,7 @@ package struct JSONSchema: Sendable {
         case ("items", _): return .items(try JSONSchema(value, isClosed: isClosed))
         case ("propertyNames", _): return .names(try JSONSchema(value, isClosed: isClosed))
         case ("oneOf", .array(let schemas)), ("anyOf", .array(let schemas)):
-            // An alternative tells apart; what there may be beside it is told where it stands.
+            // An alternative only distinguishes. What may come with it is declared at its place.
             let isOne = name == "oneOf"
             return .alternatives(
                 try schemas.map { try JSONSchema($0, isClosed: isClosed && isOne) },
@@ -121,7 +121,7 @@ package struct JSONSchema: Sendable {
 // MARK: Validation
 
 extension JSONSchema {
-    /// Everything in which a value is not as the schema says; `named` are those that schemas refer to.
+    /// Everything that differs from the schema. `named` has the schemas that others refer to.
     package func problems(
         of value: JSON, at path: String = "", named: [String: JSONSchema]
     ) -> [String] {

@@ -59,7 +59,7 @@ package enum AnyFact: Hashable, CustomStringConvertible {
         }
     }
 
-    /// The same where a day lasts ten seconds, as in the sandbox.
+    /// The same fact where a day lasts ten seconds, as in the sandbox.
     package var hurried: AnyFact {
         func hurried(_ instant: Instant) -> Instant {
             Instant(

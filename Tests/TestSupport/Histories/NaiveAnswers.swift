@@ -1,11 +1,11 @@
-/// What is answered at single moments.
+/// The answers at single moments.
 extension NaiveModel {
     /// Every moment that matters, in order.
     package static func moments(_ sources: [Source]) -> [Int64] {
         Set(sources.flatMap { [$0.start, $0.end].compactMap(\.self) }).sorted()
     }
 
-    /// All that gives one entitlement, and when access begins and ends.
+    /// Everything that gives one entitlement, and when access begins and ends.
     package struct Timeline {
         let sources: [Source]
         package let starts: [Int64]

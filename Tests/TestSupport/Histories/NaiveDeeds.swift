@@ -1,19 +1,19 @@
 import Core
 
-/// What support did to one customer, in its order.
+/// What support did to one customer, in order.
 package enum SupportDeed: Hashable, Sendable {
     case grant(String, to: String, from: Int64, until: Int64?)
-    /// Begins when nothing else gives the entitlement, and lasts that number of days.
+    /// Begins when nothing else gives the entitlement, and lasts this many days.
     case waitingGrant(String, to: String, since: Int64, days: Int64)
     case change(String, until: Int64?)
-    /// Of a grant that waits.
+    /// For a grant that waits.
     case changeLength(String, days: Int64)
     case revoke(String, at: Int64)
     case block(String, since: Int64)
     case unblock(String, at: Int64)
 }
 
-/// The deeds by the rules page.
+/// Acts of support according to the rules page.
 extension NaiveModel {
     func plainGrants() -> [Source] {
         deeds.compactMap { deed in
@@ -26,7 +26,7 @@ extension NaiveModel {
         }
     }
 
-    /// One after the other: each begins at the first moment at which nothing gives its entitlement.
+    /// One after the other, each from the first moment at which nothing gives its entitlement.
     func waitingGrants(behind others: [Source]) -> [Source] {
         var all = others
         var waiting: [Source] = []
@@ -80,12 +80,12 @@ extension NaiveModel {
         return blocks
     }
 
-    /// Whether what it brought to balances does not count.
+    /// Whether its effect on balances does not count.
     func isBlocked(_ original: String) -> Bool {
         blocks(of: original).last.map { $0.until == nil } ?? false
     }
 
-    /// The same in pieces, between which support let the purchase give nothing.
+    /// The source in pieces, without the times when support blocked the purchase.
     func outsideBlocks(_ source: Source) -> [Source] {
         guard let original = source.original else { return [source] }
         var whole = source

@@ -1,9 +1,9 @@
 package import Core
 import Glibc
 
-/// The rules of access once more, from the rules page: slow, obvious, and sharing no code with Core
-/// but the facts. It asks of single moments whether access is given, and finds every boundary by
-/// trying all the moments that any fact names.
+/// A second version of the rules of access, from the rules page: slow, obvious, and sharing only
+/// the facts with Core. It determines whether access is given at single moments, and finds every
+/// boundary by trying all moments named by any fact.
 package struct NaiveModel {
     package struct Product: Sendable {
         var kind: ProductKind
@@ -41,7 +41,7 @@ package struct NaiveModel {
         }
     }
 
-    /// A transaction after all that was stated about it was weighed.
+    /// A transaction after all statements about it were weighed.
     struct Weighed {
         var id: String
         var fact: TransactionFact
@@ -52,7 +52,7 @@ package struct NaiveModel {
         var isUpgraded: Bool
     }
 
-    /// Something that gives access between two moments, unless something else ends it before.
+    /// Something that gives access between two moments, unless something else ends it earlier.
     package struct Source {
         var entitlements: [String]
         var product: String?
@@ -61,15 +61,15 @@ package struct NaiveModel {
         var isGrace = false
         var stateInside: String
         var stateAfter = "expired"
-        /// Whether the store took it back, also where it was over by then.
+        /// Whether the store revoked it, even if it had already ended.
         var isTakenBack = false
         var willRenew: Bool?
         var isSubscription = false
-        /// The purchase that gives it, and when support lets that give nothing.
+        /// The purchase behind it, and when support blocked that.
         var original: String?
         var blocks: [(since: Int64, until: Int64?)] = []
 
-        /// Ends it, if it was to last longer.
+        /// Ends it, if it would last longer.
         mutating func end(at moment: Int64, as state: String) {
             if let end, end <= moment { return }
             end = max(moment, start)
@@ -121,7 +121,7 @@ extension NaiveModel {
             if let taken, signed.map({ taken.at > $0.signedAt }) ?? true { revoked = taken }
         }
         let ends = (legacy.map(\.expires) + [main.expires]).compactMap { $0?.milliseconds }
-        // Old receipts do not tell the kind; the catalog does.
+        // Old receipts do not name the kind, but the catalog does.
         let kind = statements.compactMap(\.kind).first ?? products[main.product.text]?.kind
         return Weighed(
             id: name, fact: main, kind: kind, start: main.purchased.milliseconds,
@@ -179,7 +179,7 @@ extension NaiveModel {
         }
     }
 
-    /// What a transaction gives by its own product, and by each product for which that stands.
+    /// What a transaction gives by its own product and by each product that it stands for.
     func withItems(of weighed: Weighed, _ source: Source) -> [Source] {
         let each = weighed.fact.items.compactMap { item -> Source? in
             guard let product = products[item.product.text] else { return nil }
@@ -232,7 +232,7 @@ extension NaiveModel {
                 end: NaiveModel.end(of: product, from: start), stateInside: "active",
                 original: one.fact.original.text)
             let later = bought[(index + 1)...].first { $0.revoked == nil }
-            // Revocation first or restart first: whichever comes earlier ends it.
+            // Revocation or restart, whichever comes first, ends it.
             if product.stacking == "restart", let later,
                 one.revoked.map({ later.start <= $0.at.milliseconds }) ?? true
             {
@@ -248,7 +248,7 @@ extension NaiveModel {
 
     private func installations() -> [Source] {
         let real = facts.apps.filter { $0.environment == .production }
-        // One app in these histories; versions are one number with a dot.
+        // These histories have one app, and versions are one number with a dot.
         guard let first = real.min(by: { earlier($0, $1) }),
             let major = Int(
                 first.originalVersion.prefix { $0 != "." }), major < 2
@@ -268,7 +268,7 @@ extension NaiveModel {
             < (other.originallyPurchased ?? other.signedAt)
     }
 
-    /// Calendar time by the C library.
+    /// Calendar arithmetic by the C library.
     static func end(of product: Product, from start: Int64) -> Int64 {
         if product.months == 0 { return start + product.days * 86_400_000 }
         var seconds = time_t(start / 1000)
@@ -278,7 +278,7 @@ extension NaiveModel {
         date.tm_year += Int32(month / 12)
         date.tm_mon = Int32(month % 12)
         let day = date.tm_mday
-        // The C library turns 31 February into 3 March; then it was the last of February.
+        // The C library turns 31 February into 3 March. The last of February is meant.
         var tried = date
         var end = timegm(&tried)
         if tried.tm_mday != day {
@@ -292,7 +292,7 @@ extension NaiveModel {
 // MARK: Balances
 
 extension NaiveModel {
-    /// What the consumables bring, refunds taken off.
+    /// What the consumables are worth, minus refunds.
     package func balances() -> [String: Int64] {
         var totals: [String: Int64] = [:]
         for weighed in originals.flatMap(weighed) where weighed.kind == .consumable {
@@ -321,7 +321,7 @@ extension NaiveModel {
 // MARK: What was asked of the store
 
 extension NaiveModel {
-    /// The names of the requests for refunds that nothing has decided since.
+    /// Names of refund requests that are still undecided.
     package func openRefundRequests() -> Set<String> {
         let first = Dictionary(grouping: facts.refunds, by: \.id.text).compactMapValues { told in
             told.min { $0.signedAt < $1.signedAt }
@@ -339,7 +339,7 @@ extension NaiveModel {
         return Set(open.map(\.id.text))
     }
 
-    /// The consents that were taken back, and when each was first said to be.
+    /// Withdrawn consents, and when each was first reported.
     package func consents() -> [String: Int64] {
         Dictionary(grouping: facts.consents, by: \.id.text).compactMapValues { told in
             told.map(\.signedAt.milliseconds).min()

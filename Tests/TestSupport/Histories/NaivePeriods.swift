@@ -1,6 +1,6 @@
 import Core
 
-/// Subscriptions by the rules page.
+/// Subscriptions according to the rules page.
 extension NaiveModel {
     func periods(_ original: String, _ all: [Weighed]) -> [Source] {
         let renewal = newestRenewal(original, all)
@@ -27,7 +27,7 @@ extension NaiveModel {
                 source.isTakenBack = period.revoked != nil
             }
             sources += withItems(of: period, source)
-            // Of several graces that follow one period the longest counts.
+            // If several graces follow one period, the longest counts.
             let named = facts.renewals.filter { fact in
                 fact.original.text == original
                     && all.last {
@@ -52,7 +52,7 @@ extension NaiveModel {
         return sources
     }
 
-    /// The last period of a commitment that was cancelled is not followed by another one.
+    /// The last period of a cancelled commitment is not followed by another.
     private func willRenew(_ renewal: RenewalFact?, after period: Weighed) -> Bool? {
         if let commitment = period.fact.commitment, commitment.period == commitment.periods,
             renewal?.willCommitAgain == false
@@ -62,9 +62,9 @@ extension NaiveModel {
         return renewal?.willRenew
     }
 
-    /// Another product that begins before the end is an upgrade, flagged or not; unless the store had
-    /// announced it for the renewal, or it happens so late that it may be the renewal, and the store said
-    /// of the former one since that it is none.
+    /// Another product that begins before the end is an upgrade, flagged or not. It is none if the
+    /// store had announced it for the renewal, or if it begins so late that it may be the renewal
+    /// and the store has since said that the former period was not upgraded.
     private func takesOver(_ next: Weighed, from former: Weighed) -> Bool {
         let wasSoldBefore = isSigned(next) && next.fact.signedAt.milliseconds < former.start
         if wasSoldBefore || neverBegan(next) || neverBegan(former) { return false }
@@ -84,7 +84,8 @@ extension NaiveModel {
         return !(isLate && isSigned(former) && former.fact.signedAt.milliseconds >= next.start)
     }
 
-    /// Whether it was sold as a renewal before the customer changed to what began before it.
+    /// Whether it was sold as a renewal before the customer switched to something that began
+    /// earlier.
     private func givesWay(_ period: Weighed, among all: [Weighed]) -> Bool {
         isSigned(period) && !neverBegan(period)
             && all.contains { other in
@@ -99,15 +100,15 @@ extension NaiveModel {
 
     private func isSigned(_ weighed: Weighed) -> Bool { weighed.fact.rank.rawValue > 2 }
 
-    /// A renewal that was taken back before its period began.
+    /// A renewal that was revoked before its period began.
     private func neverBegan(_ weighed: Weighed) -> Bool {
         guard let revoked = weighed.revoked, weighed.expires != nil else { return false }
         return revoked.at.milliseconds <= weighed.start
     }
 
-    /// How long before a period its renewal may be charged, by the store's pages: up to a day of the
-    /// period that was sold, which lasts a week or more. What is shorter stands for such a one at another
-    /// pace, as a week does that lasts three minutes in the sandbox.
+    /// How long before a period its renewal may be charged, according to the store's pages: up to a
+    /// day, for periods of a week or more. Shorter periods stand for such periods at another pace,
+    /// like a week of three minutes in the sandbox.
     private func lead(_ period: Weighed) -> Int64 {
         let week = 7 * day
         guard let expires = period.expires, expires - period.start < week else { return day }

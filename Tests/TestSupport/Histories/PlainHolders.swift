@@ -1,24 +1,33 @@
 package import Core
 
-/// Whose purchases are, told as plainly as `docs/identity.md` says it, by none of the code that decides it.
+/// Who holds purchases, as plainly as `docs/identity.md` says it, without any of the code that
+/// decides it.
 package struct PlainHolders {
     fileprivate struct Purchase {
         var facts: [TransactionFact] = []
         var renewals: [RenewalFact] = []
-        /// No one where it is unclaimed.
+        /// `nil` if it is unclaimed.
         var holder: CustomerID?
         /// When the project's rule or an admin moved it to the holder.
         var movedAt: Instant?
         var isOfAdmin = false
+        /// The previous holder, if another person had it.
+        var cameFrom: CustomerID?
+        /// People with whom it came by a merge, the latest last.
+        var cameWith: [CustomerID] = []
     }
 
     private let transfer: TransferPolicy.Rule
     private let restore: TransferPolicy.Rule
     private let coolDown: Int64
-    /// What the catalog credits: it stays with the customer who got the credit.
+    /// Products that the catalog credits. They stay with the customer who got the credit.
     private let credited: Set<ProductID>
     private var purchases: [PurchaseID: Purchase] = [:]
     private var owners: [String: CustomerID] = [:]
+    /// People with whom each token came.
+    private var tokensCameWith: [String: [CustomerID]] = [:]
+    /// Whom each person was merged into.
+    private var wholes: [CustomerID: CustomerID] = [:]
     private var now: Instant
 
     package init(
@@ -32,18 +41,37 @@ package struct PlainHolders {
         self.now = now
     }
 
-    /// Who has each purchase that was ever heard of, `nil` for no one.
+    /// The holder of each known purchase, `nil` if there is none.
     package var holders: [PurchaseID: CustomerID?] { purchases.mapValues(\.holder) }
 
-    /// Takes it in; false where an admin is refused.
+    /// Purchases whose holder is not the one named by their tokens, although nothing keeps them
+    /// there.
+    package var misplaced: [PurchaseID] {
+        purchases.filter { _, purchase in
+            guard let holder = purchase.holder, let named = named(by: purchase) else {
+                return false
+            }
+            return holder != named && !stays(purchase)
+        }.map(\.key)
+    }
+
+    /// Takes in an act; false if it is refused.
     @discardableResult
     package mutating func take(_ act: TokenAct) -> Bool {
         switch act {
         case .evidence(let fact, let bearer):
+            if let sender = bearer.customer, wholes[sender] != nil { return false }
             change(fact.purchase, by: bearer) { $0.facts.append(fact) }
         case .news(let fact): change(fact.purchase, by: .store) { $0.renewals.append(fact) }
-        case .registered(let token, let person): register(token.text, for: person)
-        case .moved(let purchase, let person): return move(purchase, to: person)
+        case .registered(let token, let person):
+            if wholes[person] != nil { return false }
+            if let owner = owners[token.text] { return owner == person }
+            register(token.text, for: person)
+        case .moved(let purchase, let person):
+            return wholes[person] == nil && move(purchase, to: person)
+        case .movedBack(let purchase): return moveBack(purchase)
+        case .merged(let person, let other): return merge(person, into: other)
+        case .parted(let person): return part(person)
         case .waits(let hours): now = now.advanced(byMilliseconds: hours * hour)
         }
         return true
@@ -81,6 +109,49 @@ package struct PlainHolders {
         }
     }
 
+    private mutating func merge(_ person: CustomerID, into other: CustomerID) -> Bool {
+        if person == other || wholes[person] != nil || wholes[other] != nil { return false }
+        wholes[person] = other
+        for (id, purchase) in purchases where purchase.holder == person {
+            purchases[id]?.holder = other
+            purchases[id]?.cameWith.append(person)
+        }
+        for (token, owner) in owners where owner == person {
+            owners[token] = other
+            tokensCameWith[token, default: []].append(person)
+        }
+        return true
+    }
+
+    /// Everything that came goes back, unless its tokens name the other person. Purchases that came
+    /// since under a returning token go as well.
+    private mutating func part(_ person: CustomerID) -> Bool {
+        // A person who was merged on through another one comes back after that one.
+        guard let whole = wholes[person], wholes[whole] == nil else { return false }
+        wholes[person] = nil
+        var returned = Set<String>()
+        for (token, came) in tokensCameWith where owners[token] == whole && came.last == person {
+            owners[token] = person
+            tokensCameWith[token]?.removeLast()
+            returned.insert(token)
+        }
+        for (id, purchase) in purchases
+        where purchase.holder == whole && purchase.cameWith.last == person {
+            if !stays(purchase), named(by: purchase) == whole {
+                purchases[id]?.cameWith = []
+            } else {
+                purchases[id]?.holder = person
+                purchases[id]?.cameWith.removeLast()
+            }
+        }
+        for (id, purchase) in purchases where purchase.holder == whole && !stays(purchase) {
+            let tokens = purchase.facts.map(\.accountToken) + purchase.renewals.map(\.accountToken)
+            let isCarried = tokens.contains { $0.map(returned.contains) ?? false }
+            if isCarried, named(by: purchase) == person { purchases[id]?.go(to: person) }
+        }
+        return true
+    }
+
     private mutating func move(_ id: PurchaseID, to person: CustomerID) -> Bool {
         guard let purchase = purchases[id], purchase.holder != person else { return false }
         if purchase.holder != nil, purchase.isConsumable { return false }
@@ -90,8 +161,16 @@ package struct PlainHolders {
         return true
     }
 
-    /// Whom the tokens name: the earliest transaction's where purchases are kept, the latest's otherwise, and
-    /// news of the renewal where no transaction names anyone.
+    /// Moves it back to the previous holder, or to the person whom that one was merged into.
+    private mutating func moveBack(_ id: PurchaseID) -> Bool {
+        guard let purchase = purchases[id], let former = purchase.cameFrom else { return false }
+        var receiver = former
+        while let whole = wholes[receiver] { receiver = whole }
+        return move(id, to: receiver)
+    }
+
+    /// The person named by the tokens: the earliest transaction's if purchases are kept, otherwise
+    /// the latest's; or those of news about the renewal if no transaction names anyone.
     private func named(by purchase: Purchase) -> CustomerID? {
         let inOrder = purchase.facts.sorted {
             ($0.purchased, $0.transaction) < ($1.purchased, $1.transaction)
@@ -106,7 +185,7 @@ package struct PlainHolders {
         purchase.isOfAdmin || purchase.facts.contains { credited.contains($0.product) }
     }
 
-    /// Whether it goes to who brings evidence that names no one.
+    /// Whether it goes to the sender of evidence that names no one.
     private func goes(_ purchase: Purchase, by bearer: Submission.Bearer) -> Bool {
         var rule = transfer
         if case .restorer = bearer { rule = restore }
@@ -124,8 +203,10 @@ extension PlainHolders.Purchase {
     }
 
     fileprivate mutating func go(to person: CustomerID) {
+        cameFrom = holder
         holder = person
         movedAt = nil
         isOfAdmin = false
+        cameWith = []
     }
 }

@@ -1,6 +1,6 @@
 import Foundation
 
-/// The seed of a random test, which it prints: the one that `DEED_SEED` gives, else a new one.
+/// The printed seed of a random test, from `DEED_SEED` or new.
 package func printedSeed(of name: String) -> UInt64 {
     let given = ProcessInfo.processInfo.environment["DEED_SEED"].flatMap { UInt64($0) }
     let seed = given ?? UInt64.random(in: 0...UInt64.max)

@@ -1,6 +1,6 @@
 package import Core
 
-/// A customer of whom facts are recorded and boundaries published, as the ledger does it, in memory.
+/// A customer in memory whose facts are recorded and boundaries published, as the ledger does it.
 package struct PublishedLife {
     package private(set) var customer = CustomerState()
     package private(set) var project = ProjectState()

@@ -1,6 +1,6 @@
 import Core
 
-/// Random numbers that the same seed brings back (SplitMix64).
+/// Random numbers that can be repeated with the same seed (SplitMix64).
 package struct SeededGenerator: RandomNumberGenerator {
     private var state: UInt64
 
@@ -25,14 +25,14 @@ package struct SeededGenerator: RandomNumberGenerator {
     }
 }
 
-/// A random life of a customer with the stores, told fact by fact as the stores signed them.
+/// A random life of a customer with the stores, fact by fact as the stores signed them.
 package struct RandomHistory {
     private var random: SeededGenerator
     package private(set) var facts: [AnyFact] = []
     private var names = 0
     private let prefix: String
 
-    /// `prefix` tells the transactions of one history from those of another.
+    /// `prefix` tells the transactions of different histories apart.
     package init(seed: UInt64, prefix: String = "") {
         self.prefix = prefix
         random = SeededGenerator(seed: seed)
@@ -102,12 +102,13 @@ package struct RandomHistory {
             }
             start = next
             transactionName = name()
-            // It goes on as part of a bundle, under a name of its own.
+            // It continues as part of a bundle, under its own name.
             if random.chance(10) { (previous, original) = (id(original), transactionName) }
         }
     }
 
-    /// A renewal that could not be paid: grace or not, recovered or not. Gives the next start.
+    /// A renewal that could not be paid, with or without grace and recovery. Returns the next
+    /// start.
     private mutating func addFailure(of original: String, expiring end: Int64) -> Int64 {
         let isGrace = random.chance(70)
         let until = end + random.number(1...4)
@@ -170,7 +171,7 @@ package struct RandomHistory {
             restored.signedAt = restored.purchased
             restored.rank = .offlineReceipt
             restored.ownership = .purchased
-            // A receipt does not tell what was sold in one.
+            // A receipt does not list the items of a sale.
             restored.items = []
             facts.append(.transaction(restored))
         }
@@ -199,7 +200,7 @@ package struct RandomHistory {
         }
     }
 
-    /// Consents that a parent took back, some of them told twice.
+    /// Consents withdrawn by a parent, some of them reported twice.
     private mutating func addConsents() {
         for _ in 0..<random.number(1...2) {
             let (news, start) = (name(), random.number(0...20))
@@ -210,8 +211,8 @@ package struct RandomHistory {
         }
     }
 
-    /// A refund of the transaction is asked for, some time or other; each piece of news may be told
-    /// again, signed anew.
+    /// Refund requests for the transaction at various times. Each piece of news may be repeated
+    /// with a new signature.
     private mutating func addRefundRequests(of fact: TransactionFact) {
         guard random.chance(20) else { return }
         let start = (fact.purchased.milliseconds - at(0).milliseconds) / day
@@ -229,7 +230,7 @@ package struct RandomHistory {
         }
     }
 
-    /// Products for which another one stands; mostly none.
+    /// Products that another one stands for; usually none.
     private mutating func someItems(of all: [String]) -> [SoldItem] {
         guard random.chance(20) else { return [] }
         return all.shuffled(using: &random).prefix(Int(random.number(1...2)))
@@ -238,12 +239,12 @@ package struct RandomHistory {
 
     // MARK: What is stated about one transaction
 
-    /// The statements that the stores make about a transaction in the course of time.
+    /// The stores' statements about a transaction over time.
     private mutating func addVersions(
         of fact: TransactionFact, until end: Int64, isUpgraded: Bool
     ) {
         var fact = fact
-        // A price decides nothing, but makes statements of one moment different.
+        // A price decides nothing, but makes simultaneous statements differ.
         fact.price = Price(milliunits: random.number(0...2), currency: nil)
         facts.append(.transaction(fact))
         addLegacy(of: fact)
@@ -257,7 +258,7 @@ package struct RandomHistory {
             sign(&fact, after: end)
         }
         if !fact.items.isEmpty, random.chance(50) {
-            // One after the other, so that statements of one moment do not contradict each other.
+            // One after the other, so simultaneous statements do not contradict each other.
             for index in fact.items.indices where random.chance(60) {
                 let start = fact.purchased.advanced(byMilliseconds: Int64(index + 1) * day)
                 fact.items[index] = SoldItem(fact.items[index].product, revokedAt: start)
@@ -274,7 +275,7 @@ package struct RandomHistory {
     private mutating func someRefund(of fact: TransactionFact) -> Revocation {
         let start = (fact.purchased.milliseconds - at(0).milliseconds) / day
         let moment = random.number(start - 1...start + 8)
-        // Each moment has its share: two statements of one moment do not contradict each other.
+        // Each moment has its share: simultaneous statements do not contradict each other.
         let isPart = moment % 3 == 0
         let whole: Revocation.Extent = fact.ownership == .familyShared ? .family : .full
         var revocation = refund(
@@ -284,7 +285,7 @@ package struct RandomHistory {
         return revocation
     }
 
-    /// Whole days, so that statements are often signed at the same moment.
+    /// Full days, so that statements are often signed at the same moment.
     private mutating func sign(_ fact: inout TransactionFact, after day: Int64) {
         fact.signedAt = at(day + random.number(0...4))
         fact.rank = one(of: [.clientTransaction, .notification, .serverAPI])
@@ -297,7 +298,7 @@ package struct RandomHistory {
         var legacy = fact
         legacy.rank = one(of: [.offlineReceipt, .verifyReceiptReply])
         legacy.signedAt = at(random.number(0...30))
-        // A receipt does not tell whose purchase it was; the store's reply about one does.
+        // A receipt does not say whose purchase it was, but the store's reply about one does.
         if legacy.rank == .offlineReceipt { legacy.ownership = .purchased }
         (legacy.commitment, legacy.previousOriginal) = (nil, nil)
         legacy.items = []
@@ -308,6 +309,6 @@ package struct RandomHistory {
 }
 
 extension Ownership {
-    /// One that this release does not know.
+    /// An ownership that this release does not know.
     fileprivate static let assigned = Ownership.unknown(.text("ASSIGNED"))
 }

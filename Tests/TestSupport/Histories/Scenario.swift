@@ -3,7 +3,7 @@ package import Core
 package let day: Int64 = 86_400_000
 package let hour: Int64 = 3_600_000
 
-/// A valid identifier; a test that writes another one is wrong.
+/// A valid identifier. An invalid text is a mistake in the test.
 package func id<Kind>(_ text: String) -> Identifier<Kind> {
     do {
         return try Identifier(text)
@@ -16,7 +16,7 @@ package func purchaseID(_ original: String) -> PurchaseID {
     PurchaseID(store: .apple, original: id(original))
 }
 
-/// So many days after 1 January 2026, and so many milliseconds.
+/// This many days and milliseconds after 1 January 2026.
 package func at(_ days: Int64, _ milliseconds: Int64 = 0) -> Instant {
     Instant(milliseconds: 1_767_225_600_000 + days * day + milliseconds)
 }
@@ -33,7 +33,7 @@ package func duration(_ text: String) -> CalendarDuration {
     return duration
 }
 
-/// A statement about one transaction, as short as a worked example needs it.
+/// A statement about one transaction, as short as worked examples need it.
 package func transaction(
     _ transaction: String, of original: String? = nil, _ product: String, _ kind: ProductKind?,
     _ start: Instant, to end: Instant? = nil, signed: Instant? = nil,
@@ -134,7 +134,7 @@ package let shop = catalog(
     rules: [OriginalVersionRule(below: "2.0", entitlements: [id("legacy")])])
 
 extension CustomerState {
-    /// The state after the facts were recorded one piece of evidence after the other.
+    /// The state after the evidence was recorded piece by piece.
     package init(recording evidence: [Facts], catalog: Catalog = shop) {
         self.init()
         for facts in evidence { record(facts, catalog: catalog) }

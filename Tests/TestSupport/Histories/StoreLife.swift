@@ -19,8 +19,8 @@ package struct StoreLife: CustomStringConvertible {
         var end: Int64
         /// When it was paid for: before it began, or within the grace before it.
         let paidAt: Int64
-        /// Unknown where a change that waited for the renewal began before it, and the store had not said
-        /// so.
+        /// Unknown if a change that waited for the renewal began early without an announcement by
+        /// the store.
         package var isUpgrade: Bool? = false
     }
 
@@ -31,7 +31,7 @@ package struct StoreLife: CustomStringConvertible {
         let length: Int64
     }
 
-    /// Each product unlocks what bears its name.
+    /// Each product unlocks the entitlement with its name.
     private static let offered = [
         Offered(name: "basic", level: 1, length: 1),
         Offered(name: "basic.long", level: 1, length: 12),
@@ -44,7 +44,7 @@ package struct StoreLife: CustomStringConvertible {
             product($0.name, .autoRenewable(group: "membership", level: Int64($0.level)), [$0.name])
         })
 
-    /// What the store said, in the order in which it did.
+    /// What the store said, in order.
     package var facts: [AnyFact] {
         (told.map { ($0.signedAt, AnyFact.transaction($0)) }
             + words.map { ($0.signedAt, AnyFact.renewal($0)) })
@@ -54,16 +54,16 @@ package struct StoreLife: CustomStringConvertible {
     private var words: [RenewalFact] = []
     private var sales: [Sale] = []
     private var graces: [(product: String, start: Int64, end: Int64)] = []
-    /// What is retried still, and since when it gives no access.
+    /// The product whose payment is being retried, and since when it gives no access.
     package private(set) var unpaid: (product: String, since: Int64)?
     private var random: SeededGenerator
     private let month: Int64
-    /// How long a day of what a month stands for lasts.
+    /// How long a day lasts at the pace of these months.
     private let shortDay: Int64
 
     package init(seed: UInt64) {
         random = SeededGenerator(seed: seed)
-        // In production, as TestFlight has it, and at paces of the sandbox.
+        // In production, in TestFlight, and at paces of the sandbox.
         let lengths = [
             (30 * day, day), (7 * day, day), (day, day / 30), (hour, hour / 30),
             (hour / 12, hour / 360), (hour / 20, hour / 140),
@@ -87,7 +87,7 @@ package struct StoreLife: CustomStringConvertible {
         return bounds.flatMap { [$0 - 1, $0, $0 + 1] }
     }
 
-    /// The sale that this tells of for the first time.
+    /// The sale that this fact reports for the first time.
     package func sale(_ fact: AnyFact) -> Sale? {
         guard case .transaction(let one) = fact, fact == facts.first(where: { $0.tells(of: one) })
         else { return nil }
@@ -111,7 +111,7 @@ package struct StoreLife: CustomStringConvertible {
 
     private var last: Sale { sales[sales.count - 1] }
 
-    /// From when on something may happen to the newest period.
+    /// When something may first happen to the newest period.
     private var opening: Int64 { max(last.start, last.paidAt) }
 
     /// How early the store may charge for the next period.
@@ -138,14 +138,14 @@ package struct StoreLife: CustomStringConvertible {
         sell(product, at: former.end - early, signed: former.end - early)
         guard product.name != former.product.name, early > 0 else { return }
         if !isAnnounced { sales[sales.count - 1].isUpgrade = nil }
-        // The store is asked about the former one, and does not call it upgraded. Without that or an
-        // announcement, no word of the store tells the change from one that does not wait.
+        // The store is asked about the former period and does not call it upgraded. Without that or
+        // an announcement, nothing from the store tells this change from one that does not wait.
         if !isAnnounced || random.chance(50) {
             restate(former.transaction, signed: former.end - early + random.number(0...early))
         }
     }
 
-    /// The customer chose what comes with the next renewal.
+    /// The customer chose what begins with the next renewal.
     private mutating func announce(_ next: Offered, before moment: Int64) {
         let former = last
         if opening >= moment { return }
@@ -165,7 +165,7 @@ package struct StoreLife: CustomStringConvertible {
             })
     }
 
-    /// The renewal cannot be paid. The store may give a grace, and tries again; some pay in the end.
+    /// The renewal cannot be paid. The store may give a grace and tries again. Some pay in the end.
     private mutating func failToPay() {
         let former = last
         let (grace, retry) = (someGrace(), month < 7 * day ? 2 * month : 60 * day)
@@ -181,7 +181,7 @@ package struct StoreLife: CustomStringConvertible {
         }
         switch outcome {
         case 0:
-            // It is tried again as long as this life is known.
+            // It is retried as long as this life is known.
             unpaid = (former.product.name, graceEnd)
         case 1:
             say(at: former.end + retry, of: former.product) {
@@ -189,7 +189,7 @@ package struct StoreLife: CustomStringConvertible {
             }
             resubscribe(after: former.end + retry)
         case 2 where moment < graceEnd:
-            // Paid within the grace, the period is the one that was due.
+            // If it is paid within the grace, the period is the one that was due.
             sell(former.product, at: former.end, signed: moment)
             graceEnd = former.end
         default:
@@ -219,7 +219,7 @@ package struct StoreLife: CustomStringConvertible {
         }
         var charged: TransactionFact?
         if isLate, random.chance(50) {
-            // The next period was paid for already, and begins no more.
+            // The next period was already paid for, and does not begin.
             let signed = max(opening, moment - random.number(1...max(1, length / 50)))
             if signed < moment {
                 charged = fact(former.product, at: former.end, signed: signed)
@@ -243,7 +243,7 @@ package struct StoreLife: CustomStringConvertible {
         sales[sales.count - 1].isUpgrade = true
     }
 
-    /// The flag is told, or it is not; some is told by a receipt's answer.
+    /// The flag is reported or not, sometimes by a receipt's answer.
     private mutating func flag(_ transaction: TransactionID, at moment: Int64) {
         guard random.chance(50), var fact = told.last(where: { $0.transaction == transaction })
         else { return }
@@ -273,7 +273,7 @@ package struct StoreLife: CustomStringConvertible {
         resubscribe()
     }
 
-    /// Bought again when nothing runs any more, perhaps something else.
+    /// Buys again after everything has ended, perhaps something else.
     private mutating func resubscribe(after moment: Int64 = 0) {
         let start = max(moment, sales.map(\.end).max() ?? 0) + random.number(1...month)
         sell(someProduct(), at: start, signed: start)

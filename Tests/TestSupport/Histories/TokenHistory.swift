@@ -3,12 +3,17 @@ package import Core
 /// Something that happens to the purchases and the account tokens of a few people.
 package enum TokenAct: Sendable, CustomStringConvertible {
     case evidence(TransactionFact, Submission.Bearer)
-    /// News about a renewal, which the store brings.
+    /// News about a renewal from the store.
     case news(RenewalFact)
-    /// The token is the person's from now on.
+    /// The token becomes the person's.
     case registered(AccountToken, CustomerID)
     /// An admin gives the purchase to a person.
     case moved(PurchaseID, to: CustomerID)
+    /// An admin undoes the last move.
+    case movedBack(PurchaseID)
+    /// The first person is merged into the other.
+    case merged(CustomerID, into: CustomerID)
+    case parted(CustomerID)
     case waits(hours: Int64)
 
     package var description: String {
@@ -18,21 +23,24 @@ package enum TokenAct: Sendable, CustomStringConvertible {
         case .news(let fact): "renewal of \(fact.original) \(fact.accountToken?.suffix(2) ?? "-")"
         case .registered(let token, let person): "token \(token.text.suffix(2)) of \(person)"
         case .moved(let purchase, let person): "\(purchase) to \(person)"
+        case .movedBack(let purchase): "\(purchase) back"
+        case .merged(let person, let other): "\(person) merged into \(other)"
+        case .parted(let person): "\(person) parted"
         case .waits(let hours): "\(hours) hours"
         }
     }
 }
 
-/// Four people who buy one thing of each kind, and what the things are called where they buy.
+/// Four people who each buy one thing of each kind, and the names of those things.
 package struct TokenHistory: Sendable {
-    /// Apart from the names in other histories.
+    /// Distinguishes the names from those of other histories.
     private let name: String
     private let subscription: String
     private let coins: String
     /// When the first of everything was bought.
     private let start: Instant
     package let people: [CustomerID]
-    /// One of each person, and one that no person ever registers.
+    /// One for each person, and one that no person ever registers.
     private let tokens: [AccountToken]
 
     package init(
@@ -52,13 +60,14 @@ package struct TokenHistory: Sendable {
     private var goods: [(product: String, kind: ProductKind)] {
         [
             (subscription, .autoRenewable), ("level2", .nonConsumable), (coins, .consumable),
-            // The catalog does not know it, so that it credits nothing.
+            // The catalog does not know it, so it credits nothing.
             ("gold", .consumable),
         ]
     }
 
-    /// Purchases with a token on some of their transactions or none at all, brought by anyone in any order and
-    /// again; news of the subscription's renewal; tokens that become known, and admins who move purchases meanwhile.
+    /// Purchases with a token on some transactions or none, sent by anyone in any order, some
+    /// repeated; news of the subscription's renewal; tokens that become known; and admins who move
+    /// purchases meanwhile.
     package func acts(_ random: inout SeededGenerator) -> [TokenAct] {
         var acts: [TokenAct] = []
         for (number, good) in goods.enumerated() {
@@ -88,6 +97,22 @@ package struct TokenHistory: Sendable {
         return acts.shuffled(using: &random)
     }
 
+    /// The same acts, and people who are merged and unmerged.
+    package func actsWithMerges(_ random: inout SeededGenerator) -> [TokenAct] {
+        var acts = acts(&random)
+        for _ in 0..<random.number(2...6) {
+            let act: TokenAct =
+                random.chance(60)
+                ? .merged(anyone(&random), into: anyone(&random)) : .parted(anyone(&random))
+            acts.insert(act, at: Int(random.number(0...Int64(acts.count))))
+        }
+        for number in goods.indices where random.chance(20) {
+            let place = Int(random.number(0...Int64(acts.count)))
+            acts.insert(.movedBack(purchase(number)), at: place)
+        }
+        return acts
+    }
+
     private func purchase(_ number: Int) -> PurchaseID { purchaseID("\(name)-\(number)-0") }
 
     private func fact(
@@ -96,14 +121,14 @@ package struct TokenHistory: Sendable {
     ) -> TransactionFact {
         let good = goods[number]
         let bought = start.advanced(byMilliseconds: month * 30 * day)
-        // Signed before anything begins, so that every order of arrival is one that may happen.
+        // Signed before anything begins, so that every order of arrival is possible.
         let signed = start.advanced(byMilliseconds: (month * 10 + statement) * hour)
         var fact = transaction(
             "\(name)-\(number)-\(month)", of: "\(name)-\(number)-0", good.product, good.kind,
             bought,
             signed: signed)
         if good.kind == .autoRenewable { fact.expires = bought.advanced(byMilliseconds: 30 * day) }
-        // Not each statement about a transaction tells of its token.
+        // Not every statement about a transaction has its token.
         if random.chance(70) { fact.accountToken = token?.text }
         return fact
     }

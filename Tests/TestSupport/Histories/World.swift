@@ -1,14 +1,15 @@
 package import Core
 
-/// The customers of one project and who holds what, in memory: what a ledger keeps between commands.
+/// The customers of one project and the holders of purchases, in memory: what a ledger keeps
+/// between commands.
 package struct World {
     package private(set) var states: [CustomerID: CustomerState] = [:]
     package private(set) var holders: [PurchaseID: CustomerID] = [:]
     package private(set) var events: [(customer: CustomerID, event: Event)] = []
-    /// Whose each token is, in lower case.
+    /// Each token's owner. Tokens are in lower case.
     package var tokens: [String: CustomerID] = [:]
     package var now = at(0)
-    private var project = ProjectState()
+    private(set) var project = ProjectState()
 
     package init(catalog: Catalog = shop, settings: ProjectSettings = ProjectSettings()) {
         let changed = CatalogChanged(version: 1, catalog: catalog)
@@ -16,11 +17,17 @@ package struct World {
         project.apply(.projectChanged(settings), recordedAt: at(0))
     }
 
-    /// Changes how many customers an account of the store may have.
+    /// Changes how many customers a store account may have.
     package mutating func limit(to customers: Int64?) {
         var settings = project.settings
         settings.customersPerAccount = customers
         project.apply(.projectChanged(settings), recordedAt: at(0))
+    }
+
+    /// Changes the project's catalog.
+    package mutating func learn(_ catalog: Catalog) {
+        project.apply(
+            .catalogChanged(CatalogChanged(version: 2, catalog: catalog)), recordedAt: now)
     }
 
     package func customer(_ id: CustomerID) -> CustomerState { states[id] ?? CustomerState() }
@@ -35,7 +42,7 @@ package struct World {
         states[customer] = state
     }
 
-    /// Decides and applies. The decision knows only the customers whom the submission names.
+    /// Decides and applies a submission. The decision knows only the customers whom it names.
     @discardableResult
     package mutating func submit(_ submission: Submission) throws(Refusal) -> [ItemOutcome] {
         let purchases = submission.purchases.map(\.purchase)
@@ -55,7 +62,7 @@ package struct World {
         return decision.items
     }
 
-    /// The token is the customer's from now on, and with it whatever it brings.
+    /// Makes the token the customer's, with everything that it brings.
     package mutating func register(_ text: String, for customer: CustomerID) throws(Refusal) {
         guard let token = AccountToken(text) else { preconditionFailure("\(text) is no token") }
         let waiting = holders.filter { tokens(of: $0.key, with: $0.value).contains(token.text) }
@@ -71,16 +78,28 @@ package struct World {
         tokens[token.text] = customer
     }
 
-    /// An admin moves the purchase from its holder.
+    /// Moves the purchase from its holder, as an admin does.
     package mutating func move(_ purchase: PurchaseID, to customer: CustomerID) throws(Refusal) {
         guard let holder = holders[purchase] else { throw .purchaseUnknown(purchase) }
         let wish = MovePurchase(
             purchase, from: holder, to: customer, cause: .admin(id("asked"), ticket: nil),
             catalog: project.catalog)
-        let move = try wish.decide(
-            from: self.customer(holder), to: self.customer(customer), now: now)
-        apply(move.leaving, to: holder)
-        apply(move.arriving, to: customer)
+        try apply(wish)
+    }
+
+    /// Undoes the move that brought the purchase to its holder.
+    package mutating func moveBack(_ purchase: PurchaseID) throws(Refusal) {
+        guard let holder = holders[purchase] else { throw .purchaseUnknown(purchase) }
+        let wish = try MovePurchase.undoing(
+            purchase, heldBy: Holder(holder, customer(holder)), reason: id("undone"), ticket: nil,
+            catalog: project.catalog)
+        try apply(try wish.reaching(customer(wish.to).mergedInto))
+    }
+
+    private mutating func apply(_ wish: MovePurchase) throws(Refusal) {
+        let move = try wish.decide(from: customer(wish.from), to: customer(wish.to), now: now)
+        apply(move.leaving, to: wish.from)
+        apply(move.arriving, to: wish.to)
     }
 
     private func tokens(of purchase: PurchaseID, with holder: CustomerID) -> [String] {
@@ -94,7 +113,7 @@ package struct World {
         }
     }
 
-    /// Submits pieces of evidence that state so many facts each.
+    /// Submits pieces of evidence with these facts each.
     @discardableResult
     package mutating func submit(
         _ pieces: [Facts], by bearer: Submission.Bearer, order: OrderID? = nil

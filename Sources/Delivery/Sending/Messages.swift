@@ -4,13 +4,13 @@ package import Feed
 internal import JSON
 import Outbound
 
-/// One thing that a receiver is told: an event, or one change that an event made.
+/// One message to a receiver: an event, or one change that an event made.
 package struct WebhookMessage: Sendable {
     package let item: FeedItem
-    /// 0 for the event, or the place in what it changed, from one.
+    /// 0 for the event itself, otherwise the number of the change, from 1.
     package let part: Int16
 
-    /// The same at every attempt, and without a dot.
+    /// The same at every attempt. Contains no dot.
     package var id: String { part == 0 ? item.id : "\(item.id)-\(part)" }
 
     package var type: String {
@@ -24,7 +24,7 @@ package struct WebhookMessage: Sendable {
 }
 
 extension FeedItem {
-    /// What a receiver wants to know of the event, in order; `nil` while that cannot be told.
+    /// The event's messages of these types, in order; `nil` while its changes cannot be determined.
     package func messages(_ types: FeedTypes) -> [WebhookMessage]? {
         if isAccessUnknown, types.dependOnAccess { return nil }
         var messages = types.names(type) ? [WebhookMessage(self)] : []
@@ -35,9 +35,8 @@ extension FeedItem {
     }
 }
 
-/// Makes requests of messages.
 package struct MessageForm: Sendable {
-    /// The JSON of an event as the feed tells it, with the change at a place in particular.
+    /// Renders an event as the feed shows it, with the given change singled out.
     package typealias Render = @Sendable (FeedItem, _ change: Int?) -> [UInt8]
 
     let render: Render
@@ -57,7 +56,6 @@ package struct MessageForm: Sendable {
         )
     }
 
-    /// A request with what it is about given one by one.
     func request(
         id: String, type: String, _ moment: Instant, customer: CustomerID, _ data: [UInt8],
         to webhook: Webhook, of project: ProjectID, _ secrets: WebhookSecrets, at now: Instant
@@ -89,13 +87,14 @@ package struct MessageForm: Sendable {
         request.firstByteMilliseconds = 15_000
         request.connectMilliseconds = 5000
         request.replyLimit = 64 << 10
+        request.cutsReply = true
         request.lane = "webhook \(webhook.id.text)"
         request.places = Int(webhook.concurrency)
         return request
     }
 }
 
-/// For a header: letters, digits and a few others stay.
+/// Makes text safe for a header: keeps letters, digits and a few other characters.
 private func percentCoded(_ text: String) -> String {
     let digits = Array("0123456789ABCDEF".utf8)
     var bytes: [UInt8] = []
@@ -110,7 +109,8 @@ private func percentCoded(_ text: String) -> String {
 }
 
 extension WebhookSecrets {
-    /// What all keys sign that count, the newest first: the common secret's and the private key's signature.
+    /// Signatures of all valid keys, newest first: for each key one with the shared secret and one
+    /// with the private key.
     func signatures(id: String, time: String, _ body: [UInt8], at now: Instant) -> String {
         let signed = Array("\(id).\(time).".utf8) + body
         return signing(at: now).map { key in

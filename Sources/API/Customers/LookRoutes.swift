@@ -1,0 +1,50 @@
+import Core
+import HTTPServer
+import JSON
+import Service
+
+/// A call that only the service's own pages make: all that one page about a customer shows. Its
+/// parts are those of the public calls, in the same words.
+struct LookRoutes: Sendable {
+    /// How many events one page reads.
+    private static let eventLimit = 1000
+    /// How many sentences explain one entitlement.
+    private static let sentenceLimit = 30
+
+    let customers: Customers
+
+    var routes: [Route] {
+        [
+            Route(
+                "GET", "/customers/{customer}/look", parameters: ReadQuestion.names + ["before"],
+                .read, .database, look)
+        ]
+    }
+
+    private func look(_ call: Call) throws(Problem) -> Response {
+        let stream = try call.stream()
+        let question = try ReadQuestion(call.query)
+        let before = try call.query.optionalInteger("before", in: 1...Int64.max)
+        try customers.reading.certain()
+        let answer = try ask(
+            customers.look(
+                at: stream, question.at, known: question.known, before: before,
+                limit: LookRoutes.eventLimit))
+        let events = answer.events.json(hidesPrices: call.access.isOfSupport)
+        return .json(
+            answer.customer.json
+                .with("explanations", .array(answer.explanations.map(explained)))
+                .with("events", events["events"])
+                .with("earlier", .integer(answer.earlier)))
+    }
+
+    private func explained(_ answer: ExplanationAnswer) -> JSON {
+        let sentences = answer.sentences
+        return [
+            "entitlement": .string(answer.entitlement.text),
+            "answer": .object(answer.explanation.answer.members(of: answer.stream)),
+            "words": .array(sentences.prefix(LookRoutes.sentenceLimit).map(JSON.string)),
+            "more_words": .integer(max(0, sentences.count - LookRoutes.sentenceLimit)),
+        ]
+    }
+}

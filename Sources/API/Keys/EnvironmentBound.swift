@@ -1,0 +1,104 @@
+import Core
+import HTTPServer
+import Service
+
+extension Route {
+    /// What a call is about. A key bound to one environment cannot make calls about the other.
+    enum Subject: Sendable {
+        /// The environment in the query or the body, or production.
+        case named
+        /// The call finds out itself, and then asks `Access.require`.
+        case found
+        /// A customer in both environments.
+        case both
+        /// Something shared by both environments, which the call only reads.
+        case project
+        /// Something shared by both environments, which the call changes.
+        case projectChange
+
+        init(_ method: String, _ parameters: [String]) {
+            if parameters.contains("environment") {
+                self = .named
+            } else {
+                self = method == "GET" ? .project : .projectChange
+            }
+        }
+    }
+}
+
+extension Route.Access {
+    var isBound: Bool { key.limits.environment != nil }
+
+    /// Throws if the key is bound to the other environment. `nil` means both environments.
+    func require(_ environment: Environment?) throws(Problem) {
+        guard let own = key.limits.environment, own != environment else { return }
+        throw .environmentNotAllowed(own, environment)
+    }
+
+    /// Whether the key may see this environment.
+    func shows(_ environment: Environment) -> Bool {
+        key.limits.environment.map { $0 == environment } ?? true
+    }
+}
+
+extension KeyRing {
+    /// Throws unless the key, whose call was waiting, may still be answered.
+    func requireOpen(_ key: LiveKey) throws(Problem) {
+        guard let known = known(key.digest)?.key else { throw .unknownKey }
+        if known.limits.hasExpired(at: now) { throw .keyExpired(known.limits) }
+    }
+}
+
+extension Call {
+    /// Throws if the key must not make a call with this query. A body may still name an
+    /// environment, which is checked where the body is read.
+    func requireEnvironment(_ subject: Route.Subject, isRead: Bool) throws(Problem) {
+        if !access.isBound { return }
+        switch subject {
+        case .found, .project: break
+        case .both: try access.require(nil)
+        case .projectChange: throw .sharedNotAllowed(access.key.limits)
+        case .named:
+            let environment = try query.environment()
+            if isRead || environment != nil { try access.require(environment ?? .production) }
+        }
+    }
+}
+
+extension Problem {
+    static func keyExpired(_ limits: KeyLimits) -> Problem {
+        Problem(
+            status: 401, code: "key_expired",
+            detail:
+                "This key ended at \(limits.expires?.text ?? "an instant before now"); use the one "
+                + "that came in its place, or make one with: deed key create",
+            headers: [Header(.authentication, "Bearer error=\"invalid_token\"")])
+    }
+
+    fileprivate static func environmentNotAllowed(
+        _ own: Environment, _ asked: Environment?
+    ) -> Problem {
+        Problem(
+            status: 403, code: "environment_not_allowed",
+            detail: "This key is for the environment \(own.rawValue) alone, and the call is about "
+                + "\(asked?.rawValue ?? "both"); name the environment \(own.rawValue), or use another "
+                + "key.")
+    }
+
+    fileprivate static func sharedNotAllowed(_ limits: KeyLimits) -> Problem {
+        Problem(
+            status: 403, code: "environment_not_allowed",
+            detail:
+                "This key is for the environment \(limits.environment?.rawValue ?? "") alone, and "
+                + "the call changes what both environments share; use a key for both.")
+    }
+}
+
+extension KeyRefusal {
+    var status: Int {
+        switch self {
+        case .endsInThePast, .endsTooLate, .overlapBeyondEnd: 400
+        case .over, .rotatedAlready: 409
+        }
+    }
+}

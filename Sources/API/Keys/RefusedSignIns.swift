@@ -1,0 +1,43 @@
+package import Core
+package import HTTPServer
+import Synchronization
+import Telemetry
+
+/// Counts tries to sign in to the console by how they end, and logs those that fail within limits.
+package final class RefusedSignIns: Sendable {
+    /// How a try ended.
+    package enum Outcome: String, CaseIterable, Sendable {
+        case signedIn = "signed_in"
+        case wrong
+        case tooManyTries = "too_many_tries"
+        case busy
+    }
+
+    private let told = Mutex(ToldAddresses())
+    private let counters: [Outcome: Counter]
+    private let log: Log
+    private let now: @Sendable () -> Instant
+
+    package init(_ operations: Operations, now: @escaping @Sendable () -> Instant) {
+        let metrics = operations.metrics
+        counters = Dictionary(
+            uniqueKeysWithValues: Outcome.allCases.map { outcome in
+                (
+                    outcome,
+                    metrics.counter(
+                        "deed_sign_ins_total", "Tries to sign in to the console.",
+                        labels: [("outcome", outcome.rawValue)])
+                )
+            })
+        log = operations.log
+        self.now = now
+    }
+
+    /// Notes a try. The log names the address on the network, and not the person.
+    package func note(_ outcome: Outcome, from client: ClientAddress?) {
+        counters[outcome]?.add()
+        guard outcome == .wrong || outcome == .tooManyTries, let client else { return }
+        let lines = told.withLock { $0.lines(after: client, at: now()) }
+        for line in lines { log.warning("sign_in_refused", line) }
+    }
+}

@@ -1,0 +1,67 @@
+import Core
+import HTTPServer
+import JSON
+import Service
+
+extension Route.Access {
+    /// Whether the key belongs to support staff, who see no prices, need a ticket, and act within
+    /// limits.
+    var isOfSupport: Bool { key.role == .support }
+}
+
+extension Body {
+    /// Why a person acts. Support staff must name a ticket.
+    func reason(of call: Call) throws(Problem) -> AdminReason {
+        let reason = try adminReason()
+        if call.access.isOfSupport, reason.ticket == nil { throw .noTicket }
+        return reason
+    }
+}
+
+extension Call {
+    /// The wish within the limits of the key's role.
+    func limited<Answer>(_ wish: Wish<Answer>) -> Wish<Answer> {
+        access.isOfSupport ? wish.withinSupportLimits : wish
+    }
+}
+
+extension Problem {
+    fileprivate static let noTicket = Problem(
+        status: 400, code: "ticket_missing",
+        detail: "A support key acts with a ticket; add the support case as \"ticket\".",
+        member: "ticket")
+}
+
+extension SupportRefusal {
+    var status: Int {
+        switch self {
+        case .beyondLimit: 403
+        case .tooManyLimits: 400
+        }
+    }
+}
+
+extension JSON {
+    /// The member for money in payloads.
+    private static let price = "price"
+
+    /// The same value without prices, at any depth.
+    var withoutPrices: JSON {
+        switch self {
+        case .object(let object):
+            var rest = JSONObject()
+            for member in object.members where member.name != JSON.price {
+                rest.append(member.name, member.value.withoutPrices)
+            }
+            return .object(rest)
+        case .array(let elements): return .array(elements.map(\.withoutPrices))
+        default: return self
+        }
+    }
+
+    /// An event's payload without prices. A payload that was damaged in the database is left out,
+    /// because a price may be anywhere in it.
+    static func payloadWithoutPrices(_ text: String) -> JSON? {
+        (try? JSON.read(text))?.withoutPrices
+    }
+}

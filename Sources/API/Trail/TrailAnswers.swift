@@ -1,0 +1,85 @@
+package import Core
+package import JSON
+package import Service
+
+extension TrailAnswer {
+    /// `GET /v1/trail`
+    package var json: JSON {
+        [
+            "project": .string(project.text),
+            "entries": .array(entries.map { $0.json(actorNames) }), "next": .optional(next?.text),
+        ]
+    }
+}
+
+extension TrailEntry {
+    package func json(_ names: [Actor: String]) -> JSON {
+        let head: JSON = [
+            "at": .instant(place.at), "actor": .string(actor.text),
+            "actor_name": .optional(names[actor]),
+        ]
+        switch self {
+        case .act(let act): return head.followed(by: act.json)
+        case .refusal(let call): return head.followed(by: call.json)
+        }
+    }
+}
+
+extension RecordedAct {
+    /// Why it was done, from the payload itself or from its cause for moving a purchase.
+    package var why: (reason: String?, ticket: String?) {
+        guard let payload = try? JSON.read(payload) else { return (nil, nil) }
+        let cause = payload["cause"]
+        return (
+            payload["reason"]?.string ?? cause?["reason"]?.string,
+            payload["ticket"]?.string ?? cause?["ticket"]?.string
+        )
+    }
+
+    fileprivate var json: JSON {
+        let (reason, ticket) = why
+        return [
+            "action": .string(type),
+            "customer": stream.isOfProject ? .null : .string(stream.customer.text),
+            "environment": stream.isOfProject ? .null : .string(stream.environment.rawValue),
+            "reason": .optional(reason), "ticket": .optional(ticket), "refused": false,
+            "code": .null, "version": .integer(version),
+            "position": .string(position.description),
+        ]
+    }
+}
+
+extension RefusedCall {
+    fileprivate var json: JSON {
+        [
+            "action": .string(call), "customer": .optional(customer?.text),
+            "environment": .optional(environment?.rawValue), "reason": .optional(reason?.text),
+            "ticket": .optional(ticket?.text), "refused": true, "code": .string(code),
+            "version": .null, "position": .null,
+        ]
+    }
+}
+
+extension TrailPlace {
+    /// As `next` and `after` contain it.
+    package var text: String {
+        switch self {
+        case .act(let at, let position): "\(at.milliseconds):\(position)"
+        case .refusal(let at, let id): "\(at.milliseconds):r:\(id)"
+        }
+    }
+
+    package init?(_ text: String) {
+        let parts = text.split(separator: ":", omittingEmptySubsequences: false)
+        guard parts.count == 3, let at = Int64(parts[0]) else { return nil }
+        if parts[1] == "r" {
+            let isPlain = parts[2].utf8.allSatisfy { $0 > 0x20 && $0 < 0x7F }
+            guard (1...64).contains(parts[2].utf8.count), isPlain else { return nil }
+            self = .refusal(Instant(milliseconds: at), id: String(parts[2]))
+        } else if let position = Position("\(parts[1]):\(parts[2])") {
+            self = .act(Instant(milliseconds: at), position)
+        } else {
+            return nil
+        }
+    }
+}

@@ -1,0 +1,33 @@
+package import API
+import Console
+package import HTTPServer
+import Service
+
+/// Where the pages for people are, and who protects their connections.
+package struct ConsoleSettings: Sendable {
+    /// The console's own server; `nil` if it shares the API's address.
+    package internal(set) var server: ServerSettings?
+    /// Whether Deed itself speaks HTTPS there.
+    let speaksTLS: Bool
+
+    /// `nil` if all passwords and cookies could be read on their way: without TLS, the address has to
+    /// be on loopback, or a trusted proxy has to stand in front; then requests that come past it are
+    /// refused one by one. `shared` is the API's server.
+    package init?(apart server: ServerSettings?, sharing shared: ServerSettings) {
+        let own = server ?? shared
+        let isProtected = own.tls != nil || !own.trustedProxies.isEmpty
+        guard isProtected || own.isOnLoopback else { return nil }
+        self.server = server
+        speaksTLS = own.tls != nil
+    }
+}
+
+extension Parts {
+    /// The pages of the console.
+    package func console(_ operations: Operations, speaksTLS: Bool) -> PageSurface {
+        let calls = InnerCalls(
+            live.useCases, reads, submissions, feed: feed, keys: keys, operations: operations)
+        let refused = RefusedSignIns(operations, now: live.useCases.ports.machineClock)
+        return Console(live.useCases.signIns, calls, refused, speaksTLS: speaksTLS).pages
+    }
+}

@@ -1,0 +1,144 @@
+import API
+import JSON
+
+/// Something that a person can do about a customer: a form, and the call that it makes.
+struct Act: Sendable {
+    struct Field: Sendable {
+        enum Kind: Sendable {
+            case text
+            case whole
+            case choice([(value: String, label: String)])
+        }
+        let name: String
+        let label: String
+        var hint = ""
+        var kind = Kind.text
+        var isRequired = true
+    }
+
+    /// The address behind the customer's.
+    let pattern: String
+    let title: String
+    /// What the last button says.
+    let button: String
+    let fields: [Field]
+    let method: String
+    /// The path of the call.
+    let path: @Sendable (Target) -> String
+    /// The call's body, without reason and ticket.
+    let body: @Sendable (Target) -> JSON
+
+    /// What a call is about.
+    struct Target: Sendable {
+        let customer: String
+        /// The grant, the currency or the purchase in the address.
+        let subject: String
+        let fields: Fields
+
+        /// A path about the customer.
+        func below(_ rest: String, _ last: String = "") -> String {
+            "/customers/\(percentEncoded(customer))/\(rest)/\(percentEncoded(subject))\(last)"
+        }
+    }
+
+    /// Whether the role may do it, according to the call that it makes.
+    func isAllowed(in room: ProjectRoom) -> Bool {
+        let target = Target(customer: "x", subject: "x", fields: Fields(""))
+        return room.calls.allows(method, path(target), to: room.role)
+    }
+
+    static let all = [grant, change, revoke, adjust, transfer, takeBack, attach, block, unblock]
+
+    private static let lengths: [(value: String, label: String)] = [
+        ("P1D", "1 day"), ("P3D", "3 days"), ("P7D", "7 days"), ("P14D", "14 days"),
+        ("P30D", "30 days"), ("P90D", "90 days"), ("P1Y", "1 year"),
+        ("forever", "until it is revoked"),
+    ]
+
+    static let grant = Act(
+        pattern: "/grant", title: "Give an entitlement", button: "Give it",
+        fields: [
+            Field(name: "entitlement", label: "Entitlement", hint: "Its id in the catalog."),
+            Field(name: "for", label: "For how long", kind: .choice(lengths)),
+            Field(
+                name: "start", label: "From when on",
+                kind: .choice([
+                    ("now", "from now on"),
+                    ("after_current", "after what gives it at present"),
+                ])),
+        ], method: "POST", path: { "/customers/\(percentEncoded($0.customer))/grants" }
+    ) { target in
+        let fields = target.fields
+        let head: JSON = ["entitlement": .string(fields.trimmed("entitlement") ?? "")]
+        return head.with("for", fields.isForever ? nil : .string(fields["for"] ?? ""))
+            .with("start", fields["start"] == "after_current" ? "after_current" : nil)
+    }
+
+    static let change = Act(
+        pattern: "/grants/{grant}/change", title: "Give a grant another end",
+        button: "Change it",
+        fields: [
+            Field(
+                name: "for", label: "For how long in all",
+                hint: "Counted from the start of the grant.", kind: .choice(lengths))
+        ], method: "PATCH", path: { $0.below("grants") }
+    ) { target in
+        target.fields.isForever
+            ? ["for_ever": true] : ["for": .string(target.fields["for"] ?? "")]
+    }
+
+    static let revoke = Act(
+        pattern: "/grants/{grant}/revoke", title: "Revoke a grant", button: "Revoke it",
+        fields: [], method: "DELETE", path: { $0.below("grants") }, body: { _ in [:] })
+
+    static let adjust = Act(
+        pattern: "/balances/{currency}/adjust", title: "Adjust a balance", button: "Adjust it",
+        fields: [
+            Field(
+                name: "amount", label: "Amount", hint: "With a minus sign, it is taken away.",
+                kind: .whole)
+        ], method: "POST", path: { $0.below("balances", "/adjust") }
+    ) { target in
+        // A number that is none is refused by the call, in its own words.
+        let text = target.fields.trimmed("amount") ?? ""
+        return ["amount": Int64(text).map { JSON.integer($0) } ?? .string(text)]
+    }
+
+    static let transfer = Act(
+        pattern: "/purchases/{purchase}/transfer", title: "Move a purchase to another customer",
+        button: "Move it",
+        fields: [Field(name: "to", label: "To", hint: "The other customer's id.")],
+        method: "POST", path: { $0.below("purchases", "/transfer") }
+    ) { target in ["to": .string(target.fields.trimmed("to") ?? "")] }
+
+    static let takeBack = Act(
+        pattern: "/purchases/{purchase}/undo_transfer", title: "Take a purchase's last move back",
+        button: "Take it back", fields: [], method: "POST",
+        path: { $0.below("purchases", "/undo_transfer") }, body: { _ in [:] })
+
+    static let attach = Act(
+        pattern: "/attach", title: "Attach a purchase that no customer claimed",
+        button: "Attach it",
+        fields: [
+            Field(name: "purchase", label: "Purchase", hint: "Its id, like apple:2000000123.")
+        ], method: "POST",
+        path: {
+            "/unclaimed/\(percentEncoded($0.fields.trimmed("purchase") ?? "none"))/attach"
+        }
+    ) { target in ["customer": .string(target.customer)] }
+
+    static let block = Act(
+        pattern: "/purchases/{purchase}/block", title: "Block a purchase", button: "Block it",
+        fields: [], method: "POST", path: { $0.below("purchases", "/block") }, body: { _ in [:] })
+
+    static let unblock = Act(
+        pattern: "/purchases/{purchase}/unblock", title: "Take a block back",
+        button: "Take it back",
+        fields: [], method: "POST", path: { $0.below("purchases", "/unblock") }, body: { _ in [:] })
+}
+
+extension Fields {
+    /// The chosen length; `nil` for one without an end.
+    /// Only the word itself means that; what is missing or cannot be read does not.
+    fileprivate var isForever: Bool { self["for"] == "forever" }
+}

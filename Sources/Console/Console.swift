@@ -1,0 +1,194 @@
+package import API
+import Core
+import HTTPServer
+package import Service
+
+/// Web pages for people who support customers, below `/console`.
+package struct Console: Sendable {
+    private let keeper: Doorkeeper
+
+    /// `speaksTLS` says that Deed itself speaks HTTPS where the pages are.
+    package init(
+        _ signIns: SignIns, _ calls: InnerCalls, _ refused: RefusedSignIns, speaksTLS: Bool
+    ) {
+        keeper = Doorkeeper(signIns, calls, refused, speaksTLS: speaksTLS)
+    }
+
+    package var pages: PageSurface {
+        PageSurface(
+            prefix: Place.prefix, refusal: { Console.page(of: $0, for: nil, nil).response($0) },
+            routes: files + doors + rooms)
+    }
+
+    private var files: [PageRoute] {
+        let style = PackageResources.style_css
+        let script = PackageResources.script_js
+        return [
+            route("GET", "/style.css") { _ in .file(style, type: "text/css; charset=utf-8") },
+            route("GET", "/script.js") { _ in
+                .file(script, type: "text/javascript; charset=utf-8")
+            },
+        ]
+    }
+
+    private var doors: [PageRoute] {
+        let (signIn, links) = (SignInPages(keeper: keeper), LinkPages(keeper: keeper))
+        return [
+            route("GET", "/sign-in", signIn.form), route("POST", "/sign-in", signIn.signIn),
+            route("POST", "/sign-out", signIn.signOut),
+            route("GET", "/link/{secret}", links.form),
+            route("POST", "/link/{secret}", links.choose),
+            route("GET", "") { [keeper] visit throws(Turned) in
+                StartPage.response(for: try keeper.visitor(of: visit))
+            },
+        ]
+    }
+
+    private var rooms: [PageRoute] {
+        let acts = Act.all.flatMap { act in
+            [
+                room("GET", "/customers/{customer}\(act.pattern)") {
+                    room, visit throws(Turned) in try ActPage(act, room, visit).form()
+                },
+                room("POST", "/customers/{customer}\(act.pattern)") {
+                    room, visit throws(Turned) in try ActPage(act, room, visit).answer()
+                },
+            ]
+        }
+        return acts + operating + [
+            room("GET", "") { room, _ in HomePage(room: room).response() },
+            room("GET", "/find") { room, visit throws(Turned) in
+                try FindPage(room, visit).response()
+            },
+            room("GET", "/trail") { room, visit throws(Turned) in
+                try TrailPage(room, visit).response()
+            },
+            room("GET", "/customers/{customer}") { [keeper] room, visit throws(Turned) in
+                try keeper.heavyPages.make { () throws(Turned) in
+                    try CustomerPage(room, visit).response()
+                }
+            },
+        ]
+    }
+
+    /// Pages about the project itself.
+    private var operating: [PageRoute] {
+        let acts = WebhookPage.acts.map { act in
+            room("POST", "/webhooks/{webhook}/\(act.name)") { room, visit throws(Turned) in
+                try WebhookPage.act(act.name, room, visit)
+            }
+        }
+        return acts + [
+            room("GET", "/unclaimed") { room, visit throws(Turned) in
+                try ListPage(.unclaimed, at: room.unclaimed, room, visit).response()
+            },
+            room("GET", "/refunds") { room, visit throws(Turned) in
+                try ListPage(.refunds, at: room.refunds, room, visit).response()
+            },
+            room("GET", "/webhooks") { room, _ throws(Turned) in
+                try WebhooksPage(room).response()
+            },
+            room("GET", "/webhooks/{webhook}") { room, visit throws(Turned) in
+                try WebhookPage(room, visit).response()
+            },
+            room("GET", "/catalog") { room, _ throws(Turned) in
+                try CatalogPage(room).response()
+            },
+            room("GET", "/settings") { room, visit throws(Turned) in
+                try SettingsPage(room, visit).response()
+            },
+        ]
+    }
+
+    /// A page for visitors who have a role in its project. Its first argument is the project.
+    private func room(
+        _ method: String, _ pattern: String,
+        _ work: @escaping @Sendable (ProjectRoom, Visit) throws(Turned) -> Response
+    ) -> PageRoute {
+        route(method, "/p/{project}\(pattern)") { [keeper] visit throws(Turned) in
+            if method != "GET" { try keeper.requireOwnPage(visit) }
+            let visitor = try keeper.visitor(of: visit)
+            if method != "GET" {
+                try keeper.requireToken(Fields(form: visit.body), of: visitor)
+            }
+            let room = try keeper.room(for: visitor, in: visit.arguments[0])
+            do throws(Turned) {
+                return try work(room, visit)
+            } catch {
+                return try Console.page(of: error, for: visitor, room)
+            }
+        }
+    }
+
+    private func route(
+        _ method: String, _ pattern: String,
+        _ work: @escaping @Sendable (Visit) throws(Turned) -> Response
+    ) -> PageRoute {
+        PageRoute(method, pattern, room: { [keeper] in keeper.room(of: $0) }) { [keeper] visit in
+            do throws(Turned) {
+                try keeper.requirePrivacy(visit)
+                return try work(visit)
+            } catch {
+                return Console.answer(error, method, visit)
+            }
+        }
+    }
+
+    /// What a visitor gets who is not signed in, or whose request is refused.
+    private static func answer(_ turned: Turned, _ method: String, _ visit: Visit) -> Response {
+        switch turned {
+        case .problem(let problem): page(of: problem, for: nil, nil).response(problem)
+        case .notice(let status, let title, let sentence, headers: let headers):
+            Page.notice(title, sentence).response(status: status, headers: headers)
+        case .signIn where method == "GET":
+            .seeOther(Place.signIn.with("next", visit.place))
+        case .signIn:
+            Page.notice(
+                "You are not signed in any more",
+                "Nothing was done. Sign in, open the page again, and send the form from there."
+            ).response(status: 401)
+        }
+    }
+
+    /// The same for a visitor who stands in a project.
+    private static func page(
+        of turned: Turned, for visitor: Visitor, _ room: ProjectRoom
+    ) throws(Turned) -> Response {
+        switch turned {
+        case .problem(let problem): page(of: problem, for: visitor, room).response(problem)
+        case .notice(let status, let title, let sentence, headers: let headers):
+            Page.notice(title, sentence, visitor, room)
+                .response(status: status, headers: headers)
+        case .signIn: throw turned
+        }
+    }
+
+    private static func page(
+        of problem: Problem, for visitor: Visitor?, _ room: ProjectRoom?
+    ) -> Page {
+        let title = problem.status >= 500 ? "Deed cannot answer now" : "That does not work"
+        return .notice(title, problem.sentenceForPeople, visitor, room)
+    }
+}
+
+extension Page {
+    fileprivate func response(_ problem: Problem) -> Response {
+        response(status: problem.status, headers: problem.headers)
+    }
+}
+
+extension Problem {
+    /// The detail, in words for pages where it speaks of calls.
+    var sentenceForPeople: String {
+        switch code {
+        case "route_unknown": "There is no such page."
+        case "method_not_allowed": "This page takes no such request."
+        case "role_insufficient": "Your role does not permit this."
+        case "customer_changed_meanwhile":
+            "Something about the customer has changed since you looked. Look again, and decide anew."
+        case "ticket_missing":
+            "Your role acts with a ticket: write the support case into that field."
+        default: detail
+        }
+    }
+}

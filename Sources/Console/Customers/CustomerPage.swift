@@ -1,0 +1,121 @@
+import API
+import Core
+import HTTPServer
+import JSON
+
+/// Everything about a customer, on one page.
+struct CustomerPage {
+    private let look: CustomerLook
+
+    private var stream: NamedStream { look.stream }
+    private var room: ProjectRoom { look.stream.room }
+
+    init(_ room: ProjectRoom, _ visit: Visit) throws(Turned) {
+        look = try CustomerLook(room, visit)
+    }
+
+    func response() -> Response {
+        Page(
+            title: stream.customer, visitor: room.visitor, room: room, content: content
+        ).response()
+    }
+
+    private var content: Markup {
+        """
+        \(DoneLine(look: look).markup)
+        \(environment)
+        \(merged)
+        \(acts)
+        \(moments)
+        \(Markup.section("entitlements", "What the customer may use", entitlements))
+        \(GrantPart(look: look).markup)
+        \(PurchasePart(look: look).markup)
+        \(BalancePart(look: look).markup)
+        \(EventPart(look: look).markup)
+        """
+    }
+
+    private var environment: Markup {
+        let other = stream.other
+        let (here, there): (Markup, String) =
+            stream.isSandbox
+            ? (
+                "<strong>This is the sandbox</strong>, where testers buy without money.",
+                "Look at production"
+            )
+            : ("This is production.", "Look at the sandbox")
+        return "<p>\(here) \(Markup.link(other.place, there))</p>"
+    }
+
+    private var merged: Markup {
+        guard let whole = look.whole["merged_into"]?.string else { return .nothing }
+        let place = NamedStream(room, whole, isSandbox: stream.isSandbox).place
+        return """
+            <p class="notice">This customer is a part of \(Markup.link(place, whole)) now.</p>
+            """
+    }
+
+    private var acts: Markup {
+        guard Act.grant.isAllowed(in: room) else {
+            return "<p>Your role may look at everything here, and change nothing.</p>"
+        }
+        return """
+            <p class="acts">\(Markup.link(stream.below("grant"), Act.grant.title)) \(Markup.link(stream.below("attach"), Act.attach.title))</p>
+            """
+    }
+
+    /// The two instants, as a form and as a line.
+    private var moments: Markup {
+        let isSet = look.at != nil || look.known != nil
+        let open: Markup = isSet ? " open" : ""
+        let at = look.whole["at"]?.string
+        let now: Markup =
+            isSet
+            ? "<p class=\"notice\">This is not the present. \(Markup.link(stream.place, "Back to the present"))</p>"
+            : .nothing
+        let sandbox: Markup =
+            stream.isSandbox
+            ? "<input type=\"hidden\" name=\"environment\" value=\"sandbox\">" : .nothing
+        return """
+            \(now)
+            <details\(open)><summary>As of \(Markup.time(at))</summary>
+            <form method="get" action="\(value: NamedStream(room, stream.customer, isSandbox: false).place.text)">
+            \(sandbox)
+            <p><label for="at">Show what holds at this instant, in UTC</label>
+            <input id="at" name="at" type="datetime-local" step="0.001" value="\(value: local(look.at))"></p>
+            <p><label for="known">judged by what was known at this one</label>
+            <input id="known" name="known" type="datetime-local" step="0.001" value="\(value: local(look.known))"></p>
+            <p><button>Show</button></p>
+            </form></details>
+            """
+    }
+
+    private func local(_ instant: String?) -> String { instant.map { String($0.dropLast()) } ?? "" }
+
+    private var entitlements: Markup {
+        if look.explanations.isEmpty {
+            return """
+                <p>Nothing, and nothing before. If the customer has paid, find the number in the store's mail or in the app.</p>
+                """
+        }
+        let part = look.part(of: look.explanations, "entitlements")
+        let articles = part.shown.map { answer -> Markup in
+            let isActive = answer["answer"]?["active"]?.bool ?? false
+            let mark: Markup =
+                isActive
+                ? "<span class=\"badge yes\">access</span>"
+                : "<span class=\"badge no\">no access</span>"
+            let words = answer["words"]?.array?.compactMap(\.string) ?? []
+            let sentences: [Markup] = words.map { "<span>\(timed: $0)</span>" }
+            let count = answer["more_words"]?.integer ?? 0
+            let more: Markup =
+                count > 0
+                ? "<p>\(Int(count)) more sentences: deed customer explain</p>" : .nothing
+            return """
+                <article class="card"><h3>\(answer["entitlement"]?.string ?? "") \(mark)</h3>
+                <p class="words">\(sentences)</p>\(more)</article>
+                """
+        }
+        return "\(part.links)\(articles)"
+    }
+}

@@ -1,0 +1,54 @@
+import API
+import Core
+
+/// A customer in one environment, as a page's address names them.
+struct NamedStream: Sendable {
+    let room: ProjectRoom
+    let customer: String
+    let isSandbox: Bool
+
+    init(_ room: ProjectRoom, _ customer: String, isSandbox: Bool) {
+        self.room = room
+        self.customer = customer
+        self.isSandbox = isSandbox
+    }
+
+    /// The customer is the second argument of the address.
+    init(_ room: ProjectRoom, _ visit: Visit) throws(Turned) {
+        let environment = Fields(visit.query)["environment"] ?? Environment.production.rawValue
+        guard let environment = Environment(rawValue: environment) else {
+            throw .notice(
+                400, "That does not work", "The environment is production or sandbox.")
+        }
+        self.init(room, visit.arguments[1], isSandbox: environment == .sandbox)
+    }
+
+    var environment: String {
+        (isSandbox ? Environment.sandbox : Environment.production).rawValue
+    }
+
+    /// The customer's page.
+    var place: Place { below() }
+
+    /// A page about something of the customer.
+    func below(_ parts: String...) -> Place {
+        let place = Place(["p", room.project.text, "customers", customer] + parts)
+        return isSandbox ? place.with("environment", environment) : place
+    }
+
+    /// The same customer in the other environment.
+    var other: NamedStream { NamedStream(room, customer, isSandbox: !isSandbox) }
+
+    /// The path of a call about the customer.
+    func path(_ rest: String = "") -> String {
+        "/customers/\(percentEncoded(customer))\(rest)"
+    }
+
+    /// The query of a call about the customer.
+    func query(_ parameters: (name: String, value: String?)...) -> String {
+        let all = [(name: "environment", value: String?.some(environment))] + parameters
+        return all.compactMap { parameter in
+            parameter.value.map { "\(parameter.name)=\(percentEncoded($0))" }
+        }.joined(separator: "&")
+    }
+}

@@ -1,0 +1,76 @@
+import API
+import Core
+import HTTPServer
+import JSON
+
+/// What is called like the words in the search box.
+struct FindPage {
+    private let room: ProjectRoom
+    private let words: String
+    private let answer: JSON?
+
+    init(_ room: ProjectRoom, _ visit: Visit) throws(Turned) {
+        self.room = room
+        let words = Fields(visit.query).trimmed("q") ?? ""
+        self.words = words
+        if words.isEmpty {
+            answer = nil
+        } else {
+            answer = try turning { () throws(Problem) in
+                try room.send(InnerCall("GET", "/find", query: "q=\(percentEncoded(words))"))
+            }
+        }
+    }
+
+    private var matches: [JSON] { answer?["matches"]?.array ?? [] }
+
+    /// The list, or the page of the only customer that matches exactly.
+    func response() throws(Turned) -> Response {
+        let customers = Set(matches.map { $0["customer"]?.string ?? "" })
+        let isWhole = answer?["more"]?.bool == false
+        if isWhole, matches.count == 1, customers.first?.isEmpty == false, let match = matches.first
+        {
+            return .seeOther(place(of: match))
+        }
+        return Page(
+            title: "Find", visitor: room.visitor, room: room, sought: words, content: content
+        ).response()
+    }
+
+    private func place(of match: JSON) -> Place {
+        let isSandbox = match["environment"]?.string == Environment.sandbox.rawValue
+        return NamedStream(room, match["customer"]?.string ?? "", isSandbox: isSandbox).place
+    }
+
+    private var content: Markup {
+        if answer == nil { return "<p>Write something into the search box.</p>" }
+        if matches.isEmpty {
+            return """
+                <p class="notice">Nothing of the project is called \(Markup.text(words)) or begins with it.</p>
+                <p>Check the spelling. The order number of a store's mail, which begins with M or with GPA, needs a question to the store: deed find NUMBER --ask-store</p>
+                """
+        }
+        let more: Markup =
+            answer?["more"]?.bool == true
+            ? "<p>There are more; write more of the name.</p>" : .nothing
+        return """
+            <div class="wide"><table>
+            <thead><tr><th scope="col">Customer</th><th scope="col">Environment</th><th scope="col">Found by</th><th scope="col">Product</th></tr></thead>
+            <tbody>
+            \(matches.map(row))
+            </tbody></table></div>
+            \(more)
+            """
+    }
+
+    private func row(_ match: JSON) -> Markup {
+        let customer: Markup =
+            match["customer"]?.string.map { Markup.link(place(of: match), $0) }
+            ?? "no customer claimed it"
+        let kind = (match["kind"]?.string ?? "").spaced
+        return """
+            <tr><th scope="row">\(customer)</th><td>\(match["environment"]?.string ?? "")</td>
+            <td>\(kind) <code>\(match["id"]?.string ?? "")</code></td><td>\(match["product"]?.string ?? "")</td></tr>
+            """
+    }
+}

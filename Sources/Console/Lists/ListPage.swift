@@ -1,0 +1,101 @@
+import API
+import Core
+import HTTPServer
+import JSON
+
+/// A list of the project, page by page, in one environment.
+struct ListPage {
+    /// What the list is about.
+    struct Kind: Sendable {
+        let title: String
+        /// The path of its call.
+        let path: String
+        /// The member of the answer that has the list.
+        let member: String
+        /// What to say of an empty list.
+        let empty: StaticString
+        let columns: [String]
+        let row: @Sendable (JSON, ProjectRoom, _ isSandbox: Bool) -> [Markup]
+    }
+
+    private let kind: Kind
+    private let room: ProjectRoom
+    private let isSandbox: Bool
+    private let answer: JSON
+    /// Of production.
+    private let start: Place
+    private let place: Place
+
+    init(_ kind: Kind, at place: Place, _ room: ProjectRoom, _ visit: Visit) throws(Turned) {
+        self.kind = kind
+        self.room = room
+        start = place
+        let fields = Fields(visit.query)
+        isSandbox = fields["environment"] == Environment.sandbox.rawValue
+        let environment = (isSandbox ? Environment.sandbox : .production).rawValue
+        self.place = place.with("environment", isSandbox ? environment : nil)
+        let after = fields["after"].map { "&after=\(percentEncoded($0))" } ?? ""
+        let call = InnerCall(
+            "GET", kind.path, query: "environment=\(environment)&limit=100\(after)")
+        answer = try turning { () throws(Problem) in try room.send(call) }
+    }
+
+    func response() -> Response {
+        Page(title: kind.title, visitor: room.visitor, room: room, content: content).response()
+    }
+
+    private var content: Markup {
+        let list = answer[kind.member]?.array ?? []
+        let words: Markup =
+            isSandbox
+            ? "<strong>This is the sandbox</strong>, where testers buy without money."
+            : "This is production."
+        let other = start.with("environment", isSandbox ? nil : Environment.sandbox.rawValue)
+        let name = isSandbox ? "Look at production" : "Look at the sandbox"
+        let table: Markup =
+            list.isEmpty
+            ? "<p>\(Markup(stringLiteral: kind.empty))</p>"
+            : .table(kind.columns, list.map { kind.row($0, room, isSandbox) })
+        let next: Markup =
+            answer["next"]?.string.map {
+                "<p>\(Markup.link(place.with("after", $0), "The next ones"))</p>"
+            } ?? .nothing
+        return """
+            <p>\(words) \(Markup.link(other, name))</p>
+            \(table)
+            \(next)
+            """
+    }
+}
+
+extension ListPage.Kind {
+    static let unclaimed = ListPage.Kind(
+        title: "Purchases without a customer", path: "/unclaimed", member: "purchases",
+        empty: "Every purchase that stores told of belongs to a customer.",
+        columns: ["Purchase", "Product", "Bought", "Paid until", "Waiting since", "Account tokens"]
+    ) { purchase, _, _ in
+        let tokens: [Markup] = (purchase["tokens"]?.array ?? []).map { .code($0.string) }
+        return [
+            .code(purchase["purchase"]?.string), .text(purchase["product"]?.string ?? ""),
+            .time(purchase["purchased"]?.string), .time(purchase["expires"]?.string),
+            .time(purchase["since"]?.string), "\(tokens)",
+        ]
+    }
+
+    static let refunds = ListPage.Kind(
+        title: "Requested refunds", path: "/refund_requests", member: "requests",
+        empty: "The store waits for no answer about a refund.",
+        columns: ["Purchase", "Customer", "Product", "Reason", "Requested", "Answer by"]
+    ) { request, room, isSandbox in
+        let customer: Markup =
+            request["customer"]?.string.map {
+                Markup.link(NamedStream(room, $0, isSandbox: isSandbox).place, $0)
+            } ?? "none"
+        return [
+            .code(request["purchase"]?.string), customer,
+            .text(request["product"]?.string ?? ""),
+            .text((request["reason"]?.string ?? "").spaced),
+            .time(request["requested_at"]?.string), .time(request["answer_by"]?.string),
+        ]
+    }
+}

@@ -1,0 +1,106 @@
+import API
+import Core
+import HTTPServer
+import JSON
+
+/// A project's settings, its apps and its keys.
+struct SettingsPage {
+    private let room: ProjectRoom
+    private let settings: JSON
+    private let keys: JSON
+
+    init(_ room: ProjectRoom, _ visit: Visit) throws(Turned) {
+        self.room = room
+        let after = Fields(visit.query)["after"].map { "&after=\(percentEncoded($0))" } ?? ""
+        settings = try turning { () throws(Problem) in
+            try room.send(InnerCall("GET", "/settings"))
+        }
+        keys = try turning { () throws(Problem) in
+            try room.send(InnerCall("GET", "/keys", query: "limit=100\(after)"))
+        }
+    }
+
+    func response() -> Response {
+        Page(
+            title: "Settings", visitor: room.visitor, room: room,
+            content: "\(rules)\n\(apps)\n\(keyList)"
+        ).response()
+    }
+
+    private var rules: Markup {
+        let members = settings["settings"]?.object?.members ?? []
+        let rows = members.map { member -> [Markup] in
+            [.text(member.name.spaced), .text(words(member.value))]
+        }
+        return .section(
+            "rules", "Rules",
+            """
+            <p>An operator changes them with: <code>deed project set</code></p>
+            \(Markup.table(["Setting", "Value"], rows))
+            """)
+    }
+
+    private func words(_ value: JSON) -> String {
+        switch value {
+        case .null: "none"
+        case .string(let text): text
+        case .object(let object) where object.isEmpty: "none"
+        case .object(let object):
+            object.members.map { "\($0.name): \(words($0.value))" }.joined(separator: ", ")
+        default: value.text
+        }
+    }
+
+    private var apps: Markup {
+        let all = settings["apps"]?.array ?? []
+        if all.isEmpty {
+            return .section(
+                "apps", "Apps",
+                "<p>There are none, so no purchase can be proven. An operator adds one with: <code>deed app set</code></p>"
+            )
+        }
+        let rows = all.map { app -> [Markup] in
+            let secrets = app["credentials"]
+            let held = [
+                secrets?["api_key"]?.bool == true ? "key of the store's API" : nil,
+                secrets?["shared_secret"]?.bool == true ? "shared secret" : nil,
+            ].compactMap(\.self)
+            return [
+                .code(app["bundle_id"]?.string), .text(app["store"]?.string ?? ""),
+                .text(app["sandbox_access"]?.string ?? ""),
+                .text(held.isEmpty ? "none" : held.joined(separator: ", ")),
+            ]
+        }
+        return .section(
+            "apps", "Apps",
+            .table(["App", "Store", "Whose sandbox purchases count", "Credentials"], rows))
+    }
+
+    private var keyList: Markup {
+        let all = keys["keys"]?.array ?? []
+        let rows = all.map { key -> [Markup] in
+            let state = key["state"]?.string ?? ""
+            let mark: Markup =
+                state == "live"
+                ? "<span class=\"badge yes\">\(state)</span>"
+                : "<span class=\"badge no\">\(state)</span>"
+            return [
+                .code(key["id"]?.string), mark, .text(key["role"]?.string ?? ""),
+                .text(key["name"]?.string ?? ""), .text(key["environment"]?.string ?? "both"),
+                .time(key["created_at"]?.string), .time(key["expires_at"]?.string),
+                .time(key["last_used_at"]?.string),
+            ]
+        }
+        let next: Markup =
+            keys["next"]?.string.map {
+                "<p>\(Markup.link(room.settings.with("after", $0), "The next ones"))</p>"
+            } ?? .nothing
+        return .section(
+            "keys", "Keys",
+            """
+            <p>An operator makes, rotates and revokes them with: <code>deed key</code></p>
+            \(Markup.table(["Key", "State", "Role", "Name", "Environment", "Made", "Ends", "Last used"], rows))
+            \(next)
+            """)
+    }
+}

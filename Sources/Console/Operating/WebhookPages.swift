@@ -1,0 +1,255 @@
+import API
+import Core
+import HTTPServer
+import JSON
+
+/// The webhooks of a project.
+struct WebhooksPage {
+    private let room: ProjectRoom
+    private let answer: JSON
+
+    init(_ room: ProjectRoom) throws(Turned) {
+        self.room = room
+        answer = try turning { () throws(Problem) in
+            try room.send(InnerCall("GET", "/webhooks"))
+        }
+    }
+
+    func response() -> Response {
+        let all = answer["webhooks"]?.array ?? []
+        let content: Markup =
+            all.isEmpty
+            ? "<p>There are none. An operator adds one with: <code>deed webhook create --url https://…</code></p>"
+            : .table(
+                ["Webhook", "State", "URL", "Environment", "Waiting", "Parked", "Oldest"],
+                all.map(row))
+        return Page(title: "Webhooks", visitor: room.visitor, room: room, content: content)
+            .response()
+    }
+
+    private func row(_ webhook: JSON) -> [Markup] {
+        let id = webhook["id"]?.string ?? ""
+        return [
+            .link(room.webhooks.below(id), id), .state(of: webhook),
+            .text(webhook["url"]?.string ?? ""), .text(webhook["environment"]?.string ?? ""),
+            .text(String(webhook["waiting"]?.integer ?? 0)),
+            .text(String(webhook["parked"]?.integer ?? 0)),
+            .time(webhook["oldest_at"]?.string),
+        ]
+    }
+}
+
+extension Markup {
+    fileprivate static func state(of webhook: JSON) -> Markup {
+        let state = webhook["state"]?.string ?? ""
+        return state == "active"
+            ? "<span class=\"badge yes\">\(state)</span>"
+            : "<span class=\"badge no\">\(state)</span>"
+    }
+}
+
+/// One webhook: what was sent, what waits, and what can be done about it.
+struct WebhookPage {
+    /// What a button does, by the last part of its address.
+    static let acts: [(name: String, button: String)] = [
+        ("pause", "Pause it"), ("resume", "Resume it"), ("test", "Send an example"),
+        ("replay", "Send again"),
+    ]
+    private static let pageSize = 50
+
+    private let room: ProjectRoom
+    private let id: String
+    private let fields: Fields
+    private let webhook: JSON
+    private let deliveries: JSON
+
+    /// The webhook is the second argument of the address.
+    init(_ room: ProjectRoom, _ visit: Visit) throws(Turned) {
+        try self.init(room, visit.arguments[1], Fields(visit.query))
+    }
+
+    private init(_ room: ProjectRoom, _ id: String, _ fields: Fields) throws(Turned) {
+        self.room = room
+        self.id = id
+        self.fields = fields
+        let path = "/webhooks/\(percentEncoded(id))"
+        let query = ["before", "customer"].compactMap { name in
+            fields.trimmed(name).map { "\(name)=\(percentEncoded($0))" }
+        }
+        let whole = (query + ["limit=\(WebhookPage.pageSize)"]).joined(separator: "&")
+        webhook = try turning { () throws(Problem) in try room.send(InnerCall("GET", path)) }
+        deliveries = try turning { () throws(Problem) in
+            try room.send(InnerCall("GET", "\(path)/deliveries", query: whole))
+        }
+    }
+
+    /// Does what the button of a form says, and shows the webhook again.
+    static func act(_ name: String, _ room: ProjectRoom, _ visit: Visit) throws(Turned) -> Response
+    {
+        let id = visit.arguments[1]
+        let fields = Fields(form: visit.body)
+        var body: JSON?
+        if name == "replay" { body = ["event": .string(fields.trimmed("event") ?? "")] }
+        let call = InnerCall(
+            "POST", "/webhooks/\(percentEncoded(id))/\(name)", body: body,
+            idempotencyKey: name == "test" ? nil : fields["mark"].map { "console-\($0)" })
+        let answer = try turning { () throws(Problem) in try room.send(call) }
+        if name == "test" {
+            return try WebhookPage(room, id, Fields("")).response(test: answer)
+        }
+        return .seeOther(room.webhooks.below(id).with("done", name))
+    }
+
+    private var place: Place { room.webhooks.below(id) }
+
+    func response(test: JSON? = nil) -> Response {
+        Page(
+            title: "Webhook \(id)", visitor: room.visitor, room: room,
+            content: """
+                \(done)
+                \(test.map(result) ?? .nothing)
+                \(about)
+                \(buttons)
+                \(waiting)
+                \(replays)
+                \(attempts)
+                """
+        ).response()
+    }
+
+    private var done: Markup {
+        let words: Markup? =
+            switch fields["done"] {
+            case "pause": "It is paused. Events wait until it is resumed."
+            case "resume": "It is resumed."
+            case "replay": "The event is sent again; the list shows it in a moment."
+            default: nil
+            }
+        return words.map { "<p class=\"notice done\" role=\"status\">\($0)</p>" } ?? .nothing
+    }
+
+    private func result(_ test: JSON) -> Markup {
+        let status = test["status"]?.integer.map { "It answered with \($0)" }
+        let words = status ?? test["error"]?.string ?? "It did not answer"
+        return """
+            <div class="notice" role="status"><p>An example was sent. \(words), after \(String(test["milliseconds"]?.integer ?? 0)) ms.</p>
+            <details><summary>What it said</summary><pre>\(test["answer"]?.string ?? "")</pre></details></div>
+            """
+    }
+
+    private var about: Markup {
+        let types = (webhook["types"]?.array ?? []).compactMap(\.string).joined(separator: ", ")
+        return .terms([
+            ("State", .state(of: webhook)), ("URL", .text(webhook["url"]?.string ?? "")),
+            ("Events", .text(types)), ("Environment", .text(webhook["environment"]?.string ?? "")),
+            ("Description", .text(webhook["description"]?.string ?? "")),
+            ("Waiting", .text(String(webhook["waiting"]?.integer ?? 0))),
+            ("Parked", .text(String(webhook["parked"]?.integer ?? 0))),
+            ("Oldest that waits", .time(webhook["oldest_at"]?.string)),
+        ])
+    }
+
+    private var buttons: Markup {
+        let isPaused = webhook["state"]?.string == "paused"
+        let names = [isPaused ? "pause" : "resume", "replay"]
+        let forms: [Markup] = WebhookPage.acts.filter { !names.contains($0.name) }.map {
+            form($0.name, $0.button, "")
+        }
+        return "<div class=\"acts\">\(forms)</div>"
+    }
+
+    private func form(_ name: String, _ button: String, _ content: Markup) -> Markup {
+        """
+        <form method="post" action="\(value: place.below(name).text)">
+        \(room.visitor.token)
+        <input type="hidden" name="mark" value="\(value: room.newMark())">
+        \(content)<button class="quiet">\(button)</button>
+        </form>
+        """
+    }
+
+    private var waiting: Markup {
+        let all = deliveries["waiting"]?.array ?? []
+        if all.isEmpty { return .nothing }
+        let rows = all.map { customer -> [Markup] in
+            let isParked = customer["parked"]?.bool ?? false
+            return [
+                self.customer(customer["customer"]?.string),
+                .time(customer["since"]?.string),
+                .text(String(customer["attempts"]?.integer ?? 0)),
+                isParked ? "when it is resumed" : .time(customer["next_at"]?.string),
+            ]
+        }
+        return .section(
+            "waiting", "Customers whose events wait",
+            .table(["Customer", "Since", "Attempts", "Next attempt"], rows))
+    }
+
+    private var replays: Markup {
+        let all = deliveries["replays"]?.array ?? []
+        if all.isEmpty { return .nothing }
+        let rows = all.map { replay -> [Markup] in
+            [
+                .code(replay["replay"]?.string), .text(String(replay["sent"]?.integer ?? 0)),
+                .text(String(replay["failed"]?.integer ?? 0)),
+                replay["over"]?.bool == true ? "over" : "going on",
+            ]
+        }
+        return .section(
+            "replays", "Sent again", .table(["Replay", "Sent", "Failed", "State"], rows))
+    }
+
+    private var attempts: Markup {
+        let all = deliveries["deliveries"]?.array ?? []
+        let older: Markup =
+            deliveries["next"]?.integer.map {
+                "<p>\(Markup.link(place.with("customer", fields.trimmed("customer")).with("before", String($0)), "Older attempts"))</p>"
+            } ?? .nothing
+        let table: Markup =
+            all.isEmpty
+            ? "<p>Nothing was sent.</p>"
+            : .table(
+                ["When", "Event", "Customer", "Attempt", "Outcome", "What it answered", "Do"],
+                all.map(attempt))
+        return .section(
+            "attempts", "Attempts",
+            """
+            <form class="filters" method="get" action="\(value: place.text)">
+            <p><label for="customer">Customer</label>
+            <input id="customer" name="customer" maxlength="256" value="\(value: fields["customer"] ?? "")"></p>
+            <p><button>Show</button></p>
+            </form>
+            \(table)
+            \(older)
+            """)
+    }
+
+    private func attempt(_ attempt: JSON) -> [Markup] {
+        let message = attempt["message"]?.string ?? ""
+        let isDelivered = attempt["delivered"]?.bool ?? false
+        let status = attempt["status"]?.integer.map(String.init)
+        let outcome = [status, attempt["error"]?.string].compactMap(\.self).joined(separator: ", ")
+        let mark: Markup =
+            isDelivered
+            ? "<span class=\"badge yes\">received</span>" : "<span class=\"badge no\">failed</span>"
+        let answer = attempt["answer"]?.string ?? ""
+        let said: Markup =
+            answer.isEmpty
+            ? .nothing : "<details><summary>its answer</summary><pre>\(answer)</pre></details>"
+        let event: Markup =
+            "<input type=\"hidden\" name=\"event\" value=\"\(value: message)\">"
+        return [
+            .time(attempt["at"]?.string),
+            "\(attempt["type"]?.string ?? "") \(Markup.code(message))",
+            customer(attempt["customer"]?.string),
+            .text(String(attempt["attempt"]?.integer ?? 0)),
+            "\(mark) \(outcome)", said, form("replay", "Send again", event),
+        ]
+    }
+
+    private func customer(_ name: String?) -> Markup {
+        guard let name else { return .nothing }
+        let isSandbox = webhook["environment"]?.string == Environment.sandbox.rawValue
+        return .link(NamedStream(room, name, isSandbox: isSandbox).place, name)
+    }
+}

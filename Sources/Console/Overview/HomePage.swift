@@ -1,0 +1,135 @@
+import API
+import Core
+import HTTPServer
+import JSON
+
+/// The first page of a project: what needs a person, and where to find a customer.
+struct HomePage {
+    let room: ProjectRoom
+
+    func response() -> Response {
+        Page(
+            title: room.project.text, visitor: room.visitor, room: room,
+            content: """
+                \(needs)
+                \(lastNight)
+                \(webhooks)
+                \(waiting)
+                \(finding)
+                """
+        ).response()
+    }
+
+    /// The call's answer; `nil` if the role may not make it. What cannot be read hides nothing else.
+    private func part(
+        _ path: String, _ title: StaticString, _ id: StaticString, _ content: (JSON) -> Markup
+    ) -> Markup {
+        guard room.maySee(path) else { return .nothing }
+        do throws(Problem) {
+            return .section(id, title, content(try room.send(InnerCall("GET", path))))
+        } catch {
+            return .section(id, title, Markup.alert(error.sentenceForPeople))
+        }
+    }
+
+    private var needs: Markup {
+        part("/status", "What needs a person", "needs") { answer in
+            let needs = answer["needs"]?.array ?? []
+            if needs.isEmpty { return "<p>All is well: nothing needs a person.</p>" }
+            return "\(needs.map(need))"
+        }
+    }
+
+    private func need(_ need: JSON) -> Markup {
+        let isWrong = need["wrong"]?.bool ?? false
+        let mark: Markup =
+            isWrong
+            ? "<span class=\"badge no\">wrong</span>" : "<span class=\"badge\">to do</span>"
+        let commands: [Markup] = (need["commands"]?.array ?? []).map {
+            "<li><code>\($0.string ?? "")</code></li>"
+        }
+        let list: Markup = commands.isEmpty ? .nothing : "<ul>\(commands)</ul>"
+        return """
+            <article class="card"><h3>\((need["code"]?.string ?? "").spaced) \(mark)</h3>
+            <p>\(timed: need["detail"]?.string ?? "")</p><p>\(timed: need["remedy"]?.string ?? "")</p>\(list)
+            </article>
+            """
+    }
+
+    private var lastNight: Markup {
+        part("/reconciliations", "The last reconciliation", "reconciliation") { answer in
+            let all = (answer["reconciliations"]?.array ?? []).newestFirst(by: "started_at")
+            guard let run = all.first else {
+                return """
+                    <p>The log has not been compared with the clock and the stores yet. An operator starts that with: <code>deed reconcile</code>, or daily with <code>deed serve --reconcile-at</code></p>
+                    """
+            }
+            guard run["finished_at"]?.string != nil else {
+                return
+                    "<p>It began at \(Markup.time(run["started_at"]?.string)) and is going on.</p>"
+            }
+            let errors = (run["errors"]?.array ?? []).compactMap(\.string)
+            let drift = run["drift"]?.integer ?? 0
+            let found: Markup =
+                drift == 0 ? "It found nothing wrong." : "It found \(Int(drift)) differences."
+            let items: [Markup] = errors.prefix(20).map { "<li>\(timed: $0)</li>" }
+            let list: Markup = items.isEmpty ? .nothing : "<ul>\(items)</ul>"
+            return "<p>It ended at \(Markup.time(run["finished_at"]?.string)). \(found)</p>\(list)"
+        }
+    }
+
+    private var webhooks: Markup {
+        part("/webhooks", "Webhooks", "webhooks") { answer in
+            let all = answer["webhooks"]?.array ?? []
+            if all.isEmpty { return "<p>There are none.</p>" }
+            let late = all.filter { $0.isLate }
+            let words: Markup =
+                late.isEmpty
+                ? "<p>All \(all.count) receive what they should.</p>"
+                : "<p class=\"notice\">\(late.count) of \(all.count) do not receive all that they should.</p>"
+            return "\(words)<p>\(Markup.link(room.webhooks, "All webhooks"))</p>"
+        }
+    }
+
+    /// Counts of the first page of each list. They count production alone.
+    private var waiting: Markup {
+        let lists: [(path: String, member: String, words: String, place: Place)] = [
+            ("/unclaimed", "purchases", "purchases that no customer claimed", room.unclaimed),
+            ("/refund_requests", "requests", "requested refunds", room.refunds),
+        ]
+        let lines: [Markup] = lists.compactMap { list in
+            guard room.maySee(list.path),
+                let answer = try? room.send(InnerCall("GET", list.path, query: "limit=100"))
+            else { return nil }
+            let count = answer[list.member]?.array?.count ?? 0
+            let isMore = answer["next"]?.string != nil
+            let words = "\(count)\(isMore ? " or more" : "") \(list.words) in production"
+            return "<li>\(Markup.link(list.place, words))</li>"
+        }
+        if lines.isEmpty { return .nothing }
+        return .section("waiting", "What waits", "<ul>\(lines)</ul>")
+    }
+
+    private var finding: Markup {
+        .section(
+            "finding", "Find a customer",
+            """
+            <p>Enter one of these:</p>
+            <ul>
+            <li>the customer's id, or how it begins</li>
+            <li>a transaction or a purchase, such as 2000000123 or apple:2000000123</li>
+            <li>an order, an account token, a grant, an event</li>
+            <li>the ticket of a grant</li>
+            </ul>
+            <p>Both environments are searched. <kbd>/</kbd> leads to the search box, <kbd>?</kbd> shows the keys.</p>
+            """)
+    }
+}
+
+extension JSON {
+    /// Whether a webhook, as its call answers, lacks something that should have arrived.
+    var isLate: Bool {
+        self["state"]?.string != "active" || (self["waiting"]?.integer ?? 0) > 0
+            || (self["parked"]?.integer ?? 0) > 0
+    }
+}

@@ -1,0 +1,35 @@
+extension Markup {
+    /// A table whose first column names its rows. Where it is too wide, it scrolls by itself.
+    static func table(
+        _ columns: [String], _ rows: [[Markup]], caption: String? = nil
+    ) -> Markup {
+        let title: Markup = caption.map { "<caption>\($0)</caption>" } ?? .nothing
+        let head: [Markup] = columns.map { "<th scope=\"col\">\($0)</th>" }
+        let lines: [Markup] = rows.map { cells in
+            let first: Markup = cells.first.map { "<th scope=\"row\">\($0)</th>" } ?? .nothing
+            let others: [Markup] = cells.dropFirst().map { "<td>\($0)</td>" }
+            return "<tr>\(first)\(others)</tr>"
+        }
+        return """
+            <div class="wide"><table>\(title)
+            <thead><tr>\(head)</tr></thead>
+            <tbody>
+            \(lines)
+            </tbody></table></div>
+            """
+    }
+
+    /// Names with their values; those without one are left out.
+    static func terms(_ terms: [(String, Markup)]) -> Markup {
+        let lines: [Markup] = terms.filter { !$0.1.html.isEmpty }.map {
+            "<div><dt>\($0.0)</dt><dd>\($0.1)</dd></div>"
+        }
+        return "<dl>\(lines)</dl>"
+    }
+
+    /// A text as programs write it; nothing for none.
+    static func code(_ text: String?) -> Markup {
+        guard let text, !text.isEmpty else { return .nothing }
+        return "<code>\(text)</code>"
+    }
+}

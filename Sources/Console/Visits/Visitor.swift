@@ -1,0 +1,83 @@
+import API
+import Core
+import HTTPServer
+import JSON
+import Service
+
+/// A person in a browser that is signed in.
+struct Visitor: Sendable {
+    let signedIn: SignedIn
+    /// Only this session's pages know it. Each form carries it.
+    let formToken: String
+
+    /// The field that each form needs.
+    var token: Markup {
+        "<input type=\"hidden\" name=\"form\" value=\"\(value: formToken)\">"
+    }
+}
+
+/// A project in which a person has a role, and the calls that the person makes there.
+struct ProjectRoom: Sendable {
+    let visitor: Visitor
+    let caller: PersonCaller
+    let keeper: Doorkeeper
+
+    var calls: InnerCalls { keeper.calls }
+    var project: ProjectID { caller.project }
+    var role: Role { caller.role }
+
+    var home: Place { .project(project) }
+    var find: Place { .project(project, "find") }
+    var trail: Place { .project(project, "trail") }
+    var unclaimed: Place { .project(project, "unclaimed") }
+    var refunds: Place { .project(project, "refunds") }
+    var webhooks: Place { .project(project, "webhooks") }
+    var catalog: Place { .project(project, "catalog") }
+    var settings: Place { .project(project, "settings") }
+
+    /// Whether the role may make this call.
+    func maySee(_ path: String) -> Bool { calls.allows("GET", path, to: role) }
+
+    func newMark() -> String { keeper.signIns.newMark() }
+
+    func send(_ call: InnerCall) throws(Problem) -> JSON { try calls.send(call, by: caller) }
+}
+
+/// Why a visitor gets something else than the page.
+enum Turned: Error {
+    case problem(Problem)
+    /// A visitor who is not signed in.
+    case signIn
+    /// A page with its status, title and sentence.
+    case notice(Int, String, String, headers: [Header] = [])
+}
+
+extension Turned {
+    static let notYours = Turned.notice(
+        404, "Nothing here",
+        "There is no such project, or you have no role in it. An operator gives one with: deed person set"
+    )
+    static let readable = Turned.notice(
+        403, "Not over plain HTTP",
+        "Others could read passwords on their way here. Open the console by HTTPS, through its proxy, or on the machine itself."
+    )
+    static let crowded = Turned.notice(
+        503, "Too many pages at once",
+        "Others are looking at customers at this moment. Load the page again in a second.",
+        headers: [Header("Retry-After", "1")])
+    static let noForm = Turned.notice(
+        403, "Nothing was done",
+        "The form did not come from a page of this session. Open the page again and send it from there."
+    )
+}
+
+/// `send`, with the problem as a reason to turn the visitor away.
+func turning<Answer>(
+    _ answer: () throws(Problem) -> Answer
+) throws(Turned) -> Answer {
+    do throws(Problem) {
+        return try answer()
+    } catch {
+        throw .problem(error)
+    }
+}

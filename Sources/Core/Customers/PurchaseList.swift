@@ -1,0 +1,29 @@
+/// A customer's purchases, in order of id.
+extension [Purchase] {
+    /// The index at which a purchase with that id is or would be.
+    func place(for id: PurchaseID) -> Int {
+        var (low, high) = (startIndex, endIndex)
+        while low < high {
+            let middle = (low + high) / 2
+            if self[middle].id < id { low = middle + 1 } else { high = middle }
+        }
+        return low
+    }
+
+    /// The index of the purchase, which readings may know by several names.
+    func place(of id: PurchaseID, hasReadings: Bool) -> Int? {
+        let place = place(for: id)
+        if place < endIndex, self[place].id == id { return place }
+        return hasReadings ? firstIndex { $0.isKnown(as: id) } : nil
+    }
+
+    /// A reading may show that two purchases are one: that one token continues another.
+    mutating func join(reading fact: TransactionFact) {
+        let same = indices.filter { self[$0].isSame(as: fact) }
+        var purchase = same.first.map { self[$0] } ?? Purchase(fact.purchase)
+        for other in same.dropFirst() { purchase.join([], of: self[other]) }
+        purchase.join(fact)
+        for index in same.reversed() { remove(at: index) }
+        insert(purchase, at: place(for: purchase.id))
+    }
+}

@@ -1,0 +1,41 @@
+extension CustomerState {
+    /// Roughly how many bytes it takes in memory.
+    package var weight: Int {
+        let parts = parts
+        let bought = parts.purchases.reduce(0) { $0 + $1.weight }
+        let had =
+            parts.grants.count * weigh(Grant.self) + parts.orders.count * weigh(Order.self)
+            + parts.departures.count * weigh(PurchaseDetached.self)
+            + parts.apps.count * weigh(AppFact.self)
+            + parts.consents.count * weigh(ConsentFact.self)
+        // Entries of dictionaries and sets take about twice the size of what they hold.
+        let named =
+            2 * parts.balances.credits.count * weigh(Credit.Key.self)
+            + 2 * parts.endedAccess.count * weigh(EndedAccess.self)
+            + (parts.tokens.count + parts.forgotten.count + parts.accountCustomers.count)
+            * weigh(CustomerID.self)
+        let came = parts.joined.reduce(0) { sum, one in
+            let names = one.purchases.count + one.grants.count + one.orders.count
+            return sum + weigh(JoinedCustomer.self) + 2 * names * weigh(PurchaseID.self)
+        }
+        return 500 + bought + had + named + came
+    }
+}
+
+extension Purchase {
+    fileprivate var weight: Int {
+        let period = weigh(TransactionEvidence.self) + MemoryLayout<Transaction>.stride
+        return weigh(Purchase.self) + evidence.count * period
+            + renewals.count * weigh(RenewalFact.self)
+            // A reading lists its items, and has a period of its own.
+            + readings.count * 4 * weigh(TransactionFact.self)
+            + refundNews.count * weigh(RefundFact.self)
+            + blocks.count * weigh(Block.self)
+    }
+}
+
+/// What one value takes in a list, with its texts.
+private func weigh<Value>(_: Value.Type) -> Int { MemoryLayout<Value>.stride + texts }
+
+/// What the longer texts of one value take: a few of some fifty bytes.
+private let texts = 150

@@ -1,0 +1,113 @@
+/// Why two customers cannot be merged, or a merge cannot be undone.
+package enum MergeRefusal: Hashable, Sendable {
+    case intoItself(CustomerID)
+    /// The target was itself merged into that other customer.
+    case intoMerged(CustomerID, partOf: CustomerID)
+    /// The target was merged into the customer that should be merged into it.
+    case circle(CustomerID, CustomerID)
+    case ofErased(CustomerID)
+    case intoErased(CustomerID)
+    /// Together they would exceed a customer's limit.
+    case beyondLimit(Limit, Int)
+    case balanceBeyondLimit(CurrencyID, Int64)
+    case tooLarge(limit: Int)
+    /// What would move is more than one event can hold.
+    case tooMuch
+    /// The project does not let back ends merge.
+    case notAllowed
+    /// A back end cannot merge a customer with a purchase that another account may claim.
+    case purchaseOfAnother(PurchaseID)
+    case notMerged(CustomerID)
+    /// It came through another customer's merge, which has to be undone first.
+    case undoneLater(CustomerID, first: CustomerID)
+    case spent(CurrencyID, has: Int64, needs: Int64)
+
+    /// Things that are limited for one customer.
+    package enum Limit: String, Hashable, Sendable, CaseIterable {
+        case grants
+        case tokens
+        case openOrders = "open orders"
+        case merged = "merged customers"
+
+        fileprivate var code: String {
+            switch self {
+            case .grants: "too_many_grants"
+            case .tokens: "too_many_tokens"
+            case .openOrders: "too_many_orders"
+            case .merged: "too_many_merged"
+            }
+        }
+    }
+
+    /// How many customers may be merged into one.
+    package static let customerLimit = 100
+
+    package var code: String {
+        switch self {
+        case .intoItself: "merge_into_itself"
+        case .intoMerged: "merge_into_merged"
+        case .circle: "merge_circle"
+        case .ofErased: "merge_of_erased"
+        case .intoErased: "merge_into_erased"
+        case .beyondLimit(let what, _): what.code
+        case .balanceBeyondLimit: "balance_out_of_bounds"
+        case .tooLarge, .tooMuch: "too_much_at_once"
+        case .notAllowed: "merge_not_allowed"
+        case .purchaseOfAnother: "merge_of_another_account"
+        case .notMerged: "not_merged"
+        case .undoneLater: "merge_not_last"
+        case .spent: "merge_spent"
+        }
+    }
+
+    /// The member of the call to correct; `nil` if none is wrong by itself.
+    package var member: String? {
+        switch self {
+        case .intoItself, .intoMerged, .circle, .intoErased: "into"
+        case .ofErased, .notMerged: "customer"
+        case .beyondLimit, .balanceBeyondLimit, .tooLarge, .tooMuch, .notAllowed,
+            .purchaseOfAnother, .undoneLater, .spent:
+            nil
+        }
+    }
+
+    package var sentence: String {
+        switch self {
+        case .intoItself(let id):
+            "\"\(id)\" cannot be merged into itself; name the other customer as \"into\"."
+        case .intoMerged(let id, let whole):
+            "The customer \"\(id)\" was merged into \"\(whole)\"; merge into that one."
+        case .circle(let from, let into):
+            "The customer \"\(into)\" was merged into \"\(from)\" before, so they are one already; undo that "
+                + "first if it is to be the other way round."
+        case .ofErased(let id):
+            "The customer \"\(id)\" was erased, and there is nothing left to merge."
+        case .intoErased(let id):
+            "The customer \"\(id)\" was erased; merge into a customer who was not."
+        case .beyondLimit(let what, let limit):
+            "Both customers together would have more than \(limit) \(what.rawValue), the limit of one "
+                + "customer; nothing was done."
+        case .balanceBeyondLimit(let currency, let limit):
+            "The balance of \"\(currency)\" of both customers together would pass \(limit); adjust one first."
+        case .tooLarge(let limit):
+            "Merging these customers would take more than \(limit) events, the limit of one commit; nothing "
+                + "was done."
+        case .tooMuch:
+            "The customer has more grants, orders and credited transactions than can go along at once: "
+                + "\(Belongings.limit) grants and orders, of which four credited transactions weigh one; nothing was done."
+        case .notAllowed:
+            "The project lets no back end merge customers; allow it with: deed project set --merge backend, "
+                + "or use an admin's or a support key."
+        case .purchaseOfAnother(let id):
+            "The purchase \"\(id)\" came from another customer, or carries the account token of one, so no "
+                + "back end may merge its holder; an admin or support staff may."
+        case .notMerged(let id):
+            "The customer \"\(id)\" is not merged into another one; there is nothing to undo."
+        case .undoneLater(let id, let first):
+            "The customer \"\(id)\" came along when \"\(first)\" was merged; undo the merge of \"\(first)\" first."
+        case .spent(let currency, let has, let needs):
+            "Of \"\(currency)\" \(needs) would go back and \(has) are left, because some were spent since; "
+                + "adjust the balance first, or leave the customers merged."
+        }
+    }
+}

@@ -1,0 +1,141 @@
+package struct UndoMerge: Sendable {
+    package let from: CustomerID
+    /// The customer it was merged into, according to the lookup.
+    package let into: CustomerID?
+    package let reason: Reason
+    package let ticket: Ticket?
+
+    package init(
+        _ from: CustomerID, partOf into: CustomerID?, reason: Reason, ticket: Ticket?
+    ) {
+        self.from = from
+        self.into = into
+        self.reason = reason
+        self.ticket = ticket
+    }
+
+    /// The events of all streams, for one commit.
+    package func decide(_ situation: borrowing Situation) throws(Refusal) -> Decision {
+        let states = Situation.sides.map { situation.customer(from, $0) }
+        if states.allSatisfy({ $0.version == 0 }) { throw .customerUnknown(from) }
+        guard let whole = states.compactMap(\.mergedInto).first else {
+            throw .merge(.notMerged(from))
+        }
+        guard let into, into == whole else {
+            // Since the lookup, it was merged again, or unmerged and merged.
+            throw .mergedMeanwhile(from)
+        }
+        var decision = Decision(parts: [])
+        for side in Situation.sides where situation.customer(from, side).mergedInto == into {
+            decision.parts += try parts(from: into, on: side, situation)
+        }
+        let count = decision.parts.reduce(0) { $0 + $1.events.count }
+        if count > Submission.eventLimit {
+            throw .merge(.tooLarge(limit: Submission.eventLimit))
+        }
+        return decision
+    }
+
+    private func parts(
+        from whole: CustomerID, on side: Situation.Side, _ situation: borrowing Situation
+    ) throws(Refusal) -> [Decision.Part] {
+        let (giver, now) = (situation.customer(whole, side), situation.now)
+        guard let joined = giver.joined.last(where: { $0.customer == from }) else {
+            let first = giver.joined.last { $0.others.contains(from) }
+            throw .merge(.undoneLater(from, first: first?.customer ?? whole))
+        }
+        let act = MergeAct(reason: reason, ticket: ticket, at: now)
+        var belongings = try giver.belongings(of: joined)
+        let named = named(of: giver, returning: belongings.allTokens, on: side, situation)
+        let back = giver.purchases.filter { purchase in
+            joined.purchases.contains(purchase.id) && named[purchase.id]?.customer != whole
+        }
+        let kept = giver.purchases.filter { !joined.purchases.contains($0.id) }
+        belongings.consents = giver.consents(of: joined, with: back)
+        if belongings.weight > Belongings.limit { throw .merge(.tooMuch) }
+        var left = belongings.names
+        let others = giver.accounts(without: joined, and: back)
+        left.consents = belongings.consents.filter { !others.contains($0.appTransaction) }.map(\.id)
+        var leaving = History(of: giver)
+        var arriving = History(of: situation.customer(from, side))
+        leaving.append(.customerParted(CustomerParted(to: from, act, left: left)))
+        arriving.append(
+            .customerUnmerged(CustomerUnmerged(from: whole, act, belongings: belongings)))
+        for purchase in back {
+            let carried = purchase.carried(from: whole, to: from, .unmerged, at: now)
+            leaving.append(carried.leaving)
+            arriving.append(carried.arriving)
+        }
+        arriving.settle(back, by: situation.project.catalog)
+        // Purchases that came since under a returning token go with it, as they would if the token
+        // were registered now.
+        let returned = Set(belongings.allTokens)
+        for purchase in kept where purchase.tokens.contains(where: returned.contains) {
+            guard let holder = named[purchase.id], holder.customer == from else { continue }
+            let move = MovePurchase(
+                purchase.id, from: whole, to: from, cause: .named(holder.token),
+                catalog: situation.project.catalog)
+            try move.append(to: &leaving, &arriving, now: now)
+        }
+        var parts = [
+            Decision.Part(
+                customer: whole, events: leaving.events.counted, isElsewhere: side.isElsewhere),
+            Decision.Part(
+                customer: from, events: arriving.events.counted, isElsewhere: side.isElsewhere),
+        ]
+        for other in joined.others where situation.customer(other, side).mergedInto == whole {
+            let merged = CustomerMerged(into: from, through: from, act)
+            parts.append(
+                Decision.Part(
+                    customer: other, events: [.customerMerged(merged)],
+                    isElsewhere: side.isElsewhere))
+        }
+        return parts
+    }
+
+    /// The customer named by each purchase's tokens, if they may move it, once these tokens are
+    /// returned.
+    private func named(
+        of giver: CustomerState, returning tokens: [AccountToken], on side: Situation.Side,
+        _ situation: borrowing Situation
+    ) -> [PurchaseID: NamedHolder] {
+        var owners = situation.tokenOwners(side)
+        for token in tokens { owners[token.text] = from }
+        let rule = situation.project.settings.transferPolicy.rule
+        var named: [PurchaseID: NamedHolder] = [:]
+        for purchase in giver.purchasesMovedByTokens {
+            named[purchase.id] = purchase.holder(named: owners, by: rule)
+        }
+        return named
+    }
+}
+
+extension CustomerState {
+    /// What came with that customer and is still here.
+    fileprivate func belongings(of one: JoinedCustomer) throws(Refusal) -> Belongings {
+        var back = Belongings()
+        back.grants = grants.filter { one.grants.contains($0.id) }
+        back.orders = orders.filter { one.orders.contains($0.id) }
+        back.tokens = tokens.filter { one.tokens.contains($0) }
+        back.coins.credits = balances.credits.filter { one.purchases.contains($0.key.purchase) }
+        for (currency, amount) in one.amounts(among: balances.credits) {
+            let left = balances.total(of: currency) - amount
+            if one.hasSpent(currency), left < 0 {
+                throw .merge(
+                    .spent(currency, has: balances[currency], needs: Int64(clamping: amount)))
+            }
+            back.coins.amounts[currency] = Int64(clamping: amount)
+        }
+        return back
+    }
+
+    /// Consents withdrawn since that customer came that concern its accounts or these purchases.
+    fileprivate func consents(
+        of one: JoinedCustomer, with purchases: [Purchase]
+    ) -> [ConsentFact] {
+        let accounts = Set(one.accounts + purchases.compactMap(\.account))
+        return consents.filter {
+            accounts.contains($0.appTransaction) && !one.consents.contains($0)
+        }
+    }
+}

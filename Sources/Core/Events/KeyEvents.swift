@@ -1,0 +1,29 @@
+/// What narrows a key, besides its role.
+package struct KeyLimits: Hashable, Sendable {
+    /// When it stops opening the project by itself.
+    package var expires: Instant?
+    /// The only environment that its calls may be about; `nil` for both.
+    package var environment: Environment?
+
+    package init(expires: Instant? = nil, environment: Environment? = nil) {
+        self.expires = expires
+        self.environment = environment
+    }
+
+    package func hasExpired(at now: Instant) -> Bool { expires.map { $0 <= now } ?? false }
+}
+
+/// A key got an end, because another one came in its place.
+package struct KeyRotated: Hashable, Sendable {
+    package let key: KeyID
+    package let digest: String
+    package let successor: KeyID
+    package let expires: Instant
+
+    package init(key: KeyID, digest: String, successor: KeyID, expires: Instant) {
+        self.key = key
+        self.digest = digest
+        self.successor = successor
+        self.expires = expires
+    }
+}

@@ -1,0 +1,138 @@
+/// What the events of a merge, and of its undoing, say alike.
+package struct MergeAct: Hashable, Sendable {
+    package let reason: Reason
+    package let ticket: Ticket?
+    package let at: Instant
+    /// How many events of the same stream follow as a part of it.
+    package fileprivate(set) var following: Int
+
+    package init(reason: Reason, ticket: Ticket?, at: Instant, following: Int = 0) {
+        self.reason = reason
+        self.ticket = ticket
+        self.at = at
+        self.following = following
+    }
+}
+
+/// This customer was merged into another one, which got everything that it had.
+package struct CustomerMerged: Hashable, Sendable {
+    package let into: CustomerID
+    /// The customer whose merge took this one along; `nil` where it was merged itself.
+    package let through: CustomerID?
+    package fileprivate(set) var act: MergeAct
+    /// What left besides the purchases, each of which has its own event.
+    package let left: BelongingNames
+
+    package init(
+        into: CustomerID, through: CustomerID? = nil, _ act: MergeAct,
+        left: BelongingNames = BelongingNames()
+    ) {
+        self.into = into
+        self.through = through
+        self.act = act
+        self.left = left
+    }
+}
+
+/// Another customer became a part of this one, and all that it had came along.
+package struct CustomerJoined: Hashable, Sendable {
+    package let from: CustomerID
+    /// The customers merged into that one before.
+    package let others: [CustomerID]
+    package fileprivate(set) var act: MergeAct
+    /// What came besides the purchases, each of which has its own event.
+    package let belongings: Belongings
+
+    package init(
+        from: CustomerID, others: [CustomerID] = [], _ act: MergeAct, belongings: Belongings
+    ) {
+        self.from = from
+        self.others = others
+        self.act = act
+        self.belongings = belongings
+    }
+}
+
+/// A merge was taken back: what had come with that customer, and was still here, went back.
+package struct CustomerParted: Hashable, Sendable {
+    package let to: CustomerID
+    package fileprivate(set) var act: MergeAct
+    package let left: BelongingNames
+
+    package init(to: CustomerID, _ act: MergeAct, left: BelongingNames) {
+        self.to = to
+        self.act = act
+        self.left = left
+    }
+}
+
+/// This customer is one of its own again, with what had gone along and was still there.
+package struct CustomerUnmerged: Hashable, Sendable {
+    package let from: CustomerID
+    package fileprivate(set) var act: MergeAct
+    package let belongings: Belongings
+
+    package init(from: CustomerID, _ act: MergeAct, belongings: Belongings) {
+        self.from = from
+        self.act = act
+        self.belongings = belongings
+    }
+}
+
+extension Event {
+    /// What went along with the customer besides purchases, for the stream where it arrives.
+    package var broughtBelongings: Belongings? {
+        switch self {
+        case .customerJoined(let joined): joined.belongings
+        case .customerUnmerged(let unmerged): unmerged.belongings
+        default: nil
+        }
+    }
+
+    /// Why and when customers were merged or parted.
+    package var mergeAct: MergeAct? {
+        switch self {
+        case .customerMerged(let merged): merged.act
+        case .customerJoined(let joined): joined.act
+        case .customerParted(let parted): parted.act
+        case .customerUnmerged(let unmerged): unmerged.act
+        default: nil
+        }
+    }
+
+    /// The same with the number of events that follow as a part of it.
+    fileprivate func followed(by count: Int) -> Event {
+        switch self {
+        case .customerMerged(var merged):
+            merged.act.following = count
+            return .customerMerged(merged)
+        case .customerJoined(var joined):
+            joined.act.following = count
+            return .customerJoined(joined)
+        case .customerParted(var parted):
+            parted.act.following = count
+            return .customerParted(parted)
+        case .customerUnmerged(var unmerged):
+            unmerged.act.following = count
+            return .customerUnmerged(unmerged)
+        default: return self
+        }
+    }
+
+    /// The names of what went along with a customer, in either stream.
+    package var movedBelongings: BelongingNames? {
+        switch self {
+        case .customerMerged(let merged): merged.left
+        case .customerParted(let parted): parted.left
+        default: broughtBelongings?.names
+        }
+    }
+}
+
+extension [Event] {
+    /// The events of a merge in one stream, of which the first one says how many follow.
+    var counted: [Event] {
+        guard let first else { return [] }
+        return [first.followed(by: count - 1)] + dropFirst()
+    }
+}

@@ -1,0 +1,83 @@
+/// A key to a project.
+package struct Key: Hashable, Sendable {
+    /// How long a key is reported as expired. After that it counts as unknown.
+    package static let expiredFor: Int64 = 90 * CivilDate.millisecondsPerDay
+
+    package let created: KeyCreated
+    package let createdAt: Instant
+    package internal(set) var revokedAt: Instant?
+    package internal(set) var rotated: KeyRotated?
+
+    package var id: KeyID { created.key }
+
+    /// The current limits. A rotation may have set an earlier end.
+    package var limits: KeyLimits {
+        var limits = created.limits
+        if let rotated { limits.expires = min(rotated.expires, limits.expires ?? rotated.expires) }
+        return limits
+    }
+
+    /// When it stopped opening the project; `nil` if it still does.
+    package func end(by now: Instant) -> Instant? {
+        let limits = limits
+        let expired = limits.hasExpired(at: now) ? limits.expires : nil
+        guard let revokedAt else { return expired }
+        return min(revokedAt, expired ?? revokedAt)
+    }
+}
+
+/// When a new key stops opening the project.
+package enum KeyEnd: Hashable, Sendable {
+    case at(Instant)
+    case after(CalendarDuration)
+
+    func instant(from now: Instant) -> Instant {
+        switch self {
+        case .at(let instant): instant
+        case .after(let duration): duration.end(after: now)
+        }
+    }
+}
+
+extension ProjectState {
+    private static let keyPrefix = "key:"
+
+    /// The name of an actor's key; `nil` for unnamed keys and other actors.
+    package func name(of actor: Actor) -> String? {
+        guard actor.text.utf8.starts(with: ProjectState.keyPrefix.utf8),
+            let id = try? KeyID(String(actor.text.dropFirst(ProjectState.keyPrefix.count))),
+            let name = key(id)?.created.name
+        else { return nil }
+        return name.isEmpty ? nil : name
+    }
+
+    /// The names of actors who have one.
+    package func names(of actors: some Sequence<Actor>) -> [Actor: String] {
+        var names: [Actor: String] = [:]
+        for actor in Set(actors) { names[actor] = name(of: actor) }
+        return names
+    }
+}
+
+/// The hour of a key's use.
+package struct KeyUse: Hashable, Sendable {
+    /// In milliseconds.
+    package static let grain: Int64 = 3_600_000
+
+    package let project: ProjectID
+    package let key: KeyID
+    package let at: Instant
+
+    /// Reads a use from the database.
+    package init(project: ProjectID, key: KeyID, at: Instant) {
+        self.project = project
+        self.key = key
+        self.at = at
+    }
+
+    package init(of key: LiveKey, at now: Instant) {
+        let hour = now.milliseconds.flooredQuotient(by: KeyUse.grain)
+        self.init(
+            project: key.project, key: key.key, at: Instant(milliseconds: hour * KeyUse.grain))
+    }
+}

@@ -1,0 +1,36 @@
+/// Why a key cannot be made or rotated.
+package enum KeyRefusal: Hashable, Sendable {
+    case endsInThePast(Instant)
+    case endsTooLate
+    case overlapBeyondEnd(KeyID, end: Instant)
+    case over(KeyID, at: Instant)
+    case rotatedAlready(KeyID, to: KeyID)
+
+    package var code: String {
+        switch self {
+        case .endsInThePast: "key_ends_in_the_past"
+        case .endsTooLate: "key_ends_too_late"
+        case .overlapBeyondEnd: "overlap_beyond_end"
+        case .over: "key_over"
+        case .rotatedAlready: "key_rotated"
+        }
+    }
+
+    package var sentence: String {
+        switch self {
+        case .endsInThePast(let end):
+            "The key would have ended at \(end.text); give a later end with --expires."
+        case .endsTooLate:
+            "The key would end after the year 9999; give an earlier end, or none at all."
+        case .overlapBeyondEnd(let id, let end):
+            "The key \"\(id)\" ends at \(end.text), which is before the end of the overlap; give a "
+                + "shorter --overlap, or none to let the key end with its own end."
+        case .over(let id, let end):
+            "The key \"\(id)\" was over at \(end.text) and cannot be rotated; make a new one with: deed "
+                + "key create"
+        case .rotatedAlready(let id, let successor):
+            "The key \"\(id)\" was rotated already, and \"\(successor)\" came in its place; rotate that "
+                + "one, or revoke it."
+        }
+    }
+}

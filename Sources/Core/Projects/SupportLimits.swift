@@ -1,0 +1,53 @@
+/// What support staff may grant.
+package struct SupportLimits: Hashable, Sendable {
+    /// Stands for all entitlements that have no limit of their own.
+    package static let others = "*"
+    /// How many limits a project may have.
+    package static let countLimit = 1000
+
+    /// The maximum duration by entitlement. If neither the entitlement nor `others` is listed,
+    /// support may not grant it.
+    package var durations: [EntitlementID: CalendarDuration]
+
+    package init(_ durations: [EntitlementID: CalendarDuration] = [:]) {
+        self.durations = durations
+    }
+
+    package subscript(entitlement: EntitlementID) -> CalendarDuration? {
+        durations[entitlement] ?? durations.first { $0.key.isOthers }?.value
+    }
+}
+
+extension EntitlementID {
+    /// Whether this is the name for all other entitlements.
+    package var isOthers: Bool { text == SupportLimits.others }
+}
+
+/// Why support staff may not do something.
+package enum SupportRefusal: Hashable, Sendable {
+    /// `nil` if they may not grant the entitlement at all.
+    case beyondLimit(EntitlementID, CalendarDuration?, until: Instant?)
+    case tooManyLimits(limit: Int)
+
+    package var code: String {
+        switch self {
+        case .beyondLimit: "support_limit"
+        case .tooManyLimits: "too_many_support_limits"
+        }
+    }
+
+    package var sentence: String {
+        switch self {
+        case .beyondLimit(let entitlement, nil, _):
+            "The project lets no support key give, change or revoke grants of \"\(entitlement)\"; allow it "
+                + "with: deed project set --support-limit \(entitlement)=P30D, or use an admin's key."
+        case .beyondLimit(let entitlement, let limit?, let end):
+            "A support key may go as far as \(limit.text) with grants of \"\(entitlement)\""
+                + (end.map { ", now until \($0.text)" } ?? "")
+                + ", all that wait counted together, and leaves grants alone that go further; stay within "
+                + "that, or use an admin's key."
+        case .tooManyLimits(let limit):
+            "At most \(limit) entitlements may have a support limit; remove one first."
+        }
+    }
+}

@@ -1,0 +1,128 @@
+/// Which entries of a project's trail to find. `nil` matches anything.
+package struct TrailFilter: Hashable, Sendable {
+    package var actor: Actor?
+    package var customer: CustomerID?
+    /// An event's type, or a refused call such as `POST /v1/customers/{customer}/grants`.
+    package var action: String?
+    package var ticket: Ticket?
+    package var from: Instant?
+    package var to: Instant?
+    package var environment: Environment?
+
+    package init() {}
+}
+
+/// A place in the trail, which lists the newest first. At the same instant, events of the log come
+/// before refusals.
+package enum TrailPlace: Hashable, Sendable {
+    case act(Instant, Position)
+    case refusal(Instant, id: String)
+
+    package var at: Instant {
+        switch self {
+        case .act(let at, _), .refusal(let at, _): at
+        }
+    }
+
+    /// Whether this place comes first, which means that it is newer.
+    package func precedes(_ other: TrailPlace) -> Bool {
+        if at != other.at { return at > other.at }
+        switch (self, other) {
+        case (.act(_, let one), .act(_, let two)):
+            return (one.shard.number, one.sequence) > (two.shard.number, two.sequence)
+        case (.act, .refusal): return true
+        case (.refusal, .act): return false
+        case (.refusal(_, let one), .refusal(_, let two)):
+            return two.utf8.lexicographicallyPrecedes(one.utf8)
+        }
+    }
+}
+
+/// Something that a person or a person's key did, from the log.
+package struct RecordedAct: Sendable {
+    package let position: Position
+    package let stream: Stream
+    package let version: Int64
+    package let type: String
+    /// The exact JSON text.
+    package let payload: String
+    package let at: Instant
+    package let actor: Actor
+
+    package init(
+        position: Position, stream: Stream, version: Int64, type: String, payload: String,
+        at: Instant, actor: Actor
+    ) {
+        self.position = position
+        self.stream = stream
+        self.version = version
+        self.type = type
+        self.payload = payload
+        self.at = at
+        self.actor = actor
+    }
+
+    package var place: TrailPlace { .act(at, position) }
+}
+
+/// A refused call of a person's key. Nothing proves it.
+package struct RefusedCall: Hashable, Sendable {
+    /// How many milliseconds a refusal is kept, and how many are kept for a project.
+    package static let keptFor: Int64 = 90 * CivilDate.millisecondsPerDay
+    package static let countLimit: Int64 = 100_000
+
+    package let project: ProjectID
+    package let at: Instant
+    package let id: String
+    package let key: KeyID
+    package let call: String
+    package let status: Int
+    package let code: String
+    package var customer: CustomerID?
+    package var environment: Environment?
+    package var reason: Reason?
+    package var ticket: Ticket?
+
+    package init(
+        project: ProjectID, at: Instant, id: String, key: KeyID, call: String, status: Int,
+        code: String
+    ) {
+        self.project = project
+        self.at = at
+        self.id = id
+        self.key = key
+        self.call = call
+        self.status = status
+        self.code = code
+    }
+
+    package var place: TrailPlace { .refusal(at, id: id) }
+    package var actor: Actor {
+        Actor(prefix: RefusedCall.isPerson(key.text) ? "person:" : "key:", random: key.text)
+    }
+
+    /// The id of the key or the person of that name; `nil` for other actors.
+    package static func caller(named actor: Actor) -> String? {
+        for (prefix, isOfPeople) in [("key:", false), ("person:", true)] {
+            guard actor.text.hasPrefix(prefix) else { continue }
+            let id = String(actor.text.dropFirst(prefix.utf8.count))
+            return isPerson(id) == isOfPeople ? id : nil
+        }
+        return nil
+    }
+
+    /// Whether it is the id of a person, who calls like a key.
+    private static func isPerson(_ id: String) -> Bool { id.hasPrefix("pe_") }
+}
+
+/// Matching acts, and how far the search went.
+package struct FoundActs: Sendable {
+    package let acts: [RecordedAct]
+    /// The last place that was examined, if there may be more after it.
+    package let lookedUntil: TrailPlace?
+
+    package init(acts: [RecordedAct], lookedUntil: TrailPlace?) {
+        self.acts = acts
+        self.lookedUntil = lookedUntil
+    }
+}

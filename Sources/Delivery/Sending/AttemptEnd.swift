@@ -1,0 +1,58 @@
+internal import Core
+internal import JSON
+internal import Outbound
+
+/// How an attempt ended.
+package struct AttemptEnd: Sendable {
+    package let status: Int?
+    package let error: String?
+    package let answer: String
+    let retryAfter: Int64?
+
+    /// Hides the webhook's fixed headers where the answer repeats them.
+    init(_ answer: SafeGate.Answer, hiding headers: [String], at now: Instant) {
+        switch answer {
+        case .failure(let failure):
+            (status, error, self.answer, retryAfter) = (nil, failure.description, "", nil)
+        case .success(let response):
+            status = response.status
+            let isMoved = (300..<400).contains(response.status)
+            error = isMoved ? "the receiver redirects, which is never followed" : nil
+            let shown = hide(headers, in: response.body).prefix(WebhookAttempt.answerLimit)
+            self.answer = String(decoding: shown, as: UTF8.self).replacing("\0", with: "\u{FFFD}")
+            let wants = [429, 503].contains(response.status) ? response.header("Retry-After") : nil
+            retryAfter = wants.flatMap { Int64($0) ?? secondsUntil($0, from: now) }
+                .map { min(max($0, 0), 86_400) * 1000 }
+        }
+    }
+
+    package var isDelivered: Bool { status.map { (200..<300).contains($0) } ?? false }
+}
+
+/// The body with stars for each of the values, also as JSON writes them, and for long words of them:
+/// a receiver may repeat a token without the word before it.
+private func hide(_ values: [String], in body: [UInt8]) -> [UInt8] {
+    let words = values.flatMap { value -> [String] in
+        [value] + value.split(separator: " ").filter { $0.utf8.count >= 8 }.map(String.init)
+    }
+    let forms = words.flatMap { word -> [[UInt8]] in
+        let coded = Array(JSON.string(word).bytes.dropFirst().dropLast())
+        // Some programs escape slashes, too.
+        return [Array(word.utf8), coded, coded.replacing([0x2F], with: [0x5C, 0x2F])]
+    }
+    return forms.sorted { $0.count > $1.count }.reduce(body) { body, form in
+        form.isEmpty ? body : body.replacing(form, with: Array("***".utf8))
+    }
+}
+
+/// The seconds until an HTTP date like `Sun, 06 Nov 1994 08:49:37 GMT`; `nil` for anything else.
+private func secondsUntil(_ text: String, from now: Instant) -> Int64? {
+    let months = [
+        "Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec",
+    ]
+    let parts = text.split(separator: " ")
+    guard parts.count == 6, let month = months.firstIndex(of: String(parts[2])) else { return nil }
+    let number = month < 9 ? "0\(month + 1)" : "\(month + 1)"
+    let instant = Instant(text: "\(parts[3])-\(number)-\(parts[1])T\(parts[4])Z")
+    return instant.map { ($0.milliseconds - now.milliseconds) / 1000 }
+}

@@ -1,0 +1,68 @@
+package import Core
+internal import JSON
+
+/// Google's evidence. Nothing signs it: an answer counts because our own client asked for it, and a token only says
+/// what to ask.
+package struct PlayEvidence: StoreEvidence {
+    package static let kinds = EvidenceKind.play
+
+    package init() {}
+
+    package static func bare(
+        _ bytes: [UInt8], as kind: EvidenceKind
+    ) throws(EvidenceRefusal) -> [UInt8] {
+        kind == .playToken ? try PlayTokenNote(bytes).bytes : bytes
+    }
+
+    package static func heading(
+        of bytes: [UInt8], as kind: EvidenceKind
+    ) throws(EvidenceRefusal) -> (app: AppID?, environment: Environment) {
+        // The environment is in the answer.
+        if kind == .playToken { return (try PlayTokenNote(bytes).app, .production) }
+        let statement = try read(answer: bytes, as: kind, from: nil)
+        return (statement.app, statement.environment)
+    }
+
+    package static func read(
+        _ bytes: [UInt8], as kind: EvidenceKind, rank: Rank, companion: AppID?
+    ) throws(EvidenceRefusal) -> StoreStatement<Unverified> {
+        if kind == .playToken {
+            _ = try PlayTokenNote(bytes)
+            throw .tokenOnly
+        }
+        return try read(answer: bytes, as: kind, from: nil)
+    }
+
+    package static func read(
+        answer body: [UInt8], as kind: EvidenceKind, from host: Environment?
+    ) throws(EvidenceRefusal) -> StoreStatement<Unverified> {
+        let answer = try PlayAnswer(bytes: body)
+        if answer.kind != kind { throw .wrongKind(expected: kind, found: answer.kind) }
+        let contents = try answer.contents()
+        return StoreStatement(
+            Heading(
+                kind: kind, environmentName: contents.isTest ? "test" : "production",
+                environment: contents.isTest ? .sandbox : .production, app: answer.app,
+                appleID: nil),
+            signedAt: answer.readAt, contents: contents.contents)
+    }
+
+    /// Only an answer that our client fetched is proven, and it comes another way.
+    package func verify(
+        _ bytes: [UInt8], as kind: EvidenceKind, on terms: Terms
+    ) throws(EvidenceRefusal) -> StoreStatement<Verified> {
+        if bytes.count > RawEvidence.byteLimit { throw .tooLarge(limit: RawEvidence.byteLimit) }
+        if kind == .playToken {
+            _ = try PlayTokenNote(bytes)
+            throw .tokenOnly
+        }
+        try terms.requireApp(Self.read(answer: bytes, as: kind, from: nil))
+        throw .answerOnly
+    }
+
+    package func standing(ofSigner bytes: [UInt8]) -> SignerStanding { .missing }
+
+    package func pack(_ bytes: [UInt8], as kind: EvidenceKind) -> PackedEvidence {
+        PackedEvidence([.literal(bytes)])
+    }
+}

@@ -1,0 +1,52 @@
+import Auditing
+import Core
+import Postgres
+import SQL
+
+/// A kept state as an audit finds it.
+struct FoundState {
+    let version: Int64
+    /// SHA-256 of its content.
+    let content: [UInt8]
+    let digest: [UInt8]
+    /// Whether the log has the event at which it was kept.
+    let isOfLog: Bool
+
+    /// What is wrong with it; `state` is what the events give at its version.
+    func finding(_ stream: Stream, _ row: String, by state: CustomerState?) -> AuditFinding? {
+        func finding(_ column: String, _ expected: String, _ found: String) -> AuditFinding {
+            AuditFinding(
+                "deed.kept_states", row, shard: stream.shard, column: column, expected: expected,
+                found: found)
+        }
+        guard isOfLog, let state else {
+            return finding("chain", "an event of this log", "version \(version) of another one")
+        }
+        if digest != KeptState.digest(ofContent: content, stream, version: version) {
+            return finding("digest", "the digest of the row's content", "another one")
+        }
+        if content != KeptState.contentDigest(of: state) {
+            return finding("content", "the state after the event \(version)", "another one")
+        }
+        return nil
+    }
+}
+
+extension Connection {
+    /// The streams' kept states that this program would read.
+    mutating func foundStates(of streams: [Stream]) throws(LedgerError) -> [Stream: FoundState] {
+        var found: [Stream: FoundState] = [:]
+        let call = Statement.readKeptStates(streams, .int2(KeptState.number))
+        try read([call]) { _, rows throws(LedgerError) in
+            for row in 0..<rows.count {
+                let stream = try Stream(
+                    project: rows.text(row, 0), environment: rows.text(row, 1),
+                    customer: rows.text(row, 2))
+                found[stream] = FoundState(
+                    version: rows.int8(row, 3), content: rows.bytes(row, 4),
+                    digest: rows.bytes(row, 5), isOfLog: rows.bool(row, 6))
+            }
+        }
+        return found
+    }
+}

@@ -1,0 +1,63 @@
+import Core
+import Postgres
+
+/// A list that is read in pages, and of which each row may be damaged.
+struct RowList<Item> {
+    /// Asks for up to that many rows behind a place.
+    let call: (_ place: [Bind], _ limit: Bind) -> Call
+    /// The place of a row in the list, as it stands there.
+    let place: (borrowing Rows, Int) -> [Bind]
+    let subject: (borrowing Rows, Int) -> UnreadSubject
+    let item: (borrowing Rows, Int) throws(LedgerError) -> Item
+}
+
+extension Ledger {
+    /// One item for each row that can be read. The others are noted and left out.
+    func readable<Item>(
+        _ call: Call, over pool: Pool? = nil,
+        of subject: (borrowing Rows, Int) -> UnreadSubject,
+        _ item: (borrowing Rows, Int) throws(LedgerError) -> Item
+    ) throws(Fault) -> [Item] {
+        try list(call, over: pool) { rows, row throws(LedgerError) in
+            try rows.readable(row, unread, subject, item)
+        }.compactMap(\.self)
+    }
+
+    /// Up to `limit` items behind a place. Fewer mean that the list ends there: rows that cannot be read are
+    /// noted, and others take their places.
+    func page<Item>(
+        after place: [Bind], limit: Int, over pool: Pool? = nil, _ listed: RowList<Item>
+    ) throws(Fault) -> [Item] {
+        var (items, place) = ([Item](), place)
+        while items.count < limit {
+            let asked = limit - items.count
+            let call = listed.call(place, .int8(Int64(asked)))
+            var last: [Bind]?
+            let rows = try list(call, over: pool) { rows, row throws(LedgerError) in
+                if row == rows.count - 1 { last = listed.place(rows, row) }
+                return try rows.readable(row, unread, listed.subject, listed.item)
+            }
+            items += rows.compactMap(\.self)
+            guard rows.count == asked, let last else { break }
+            place = last
+        }
+        return items
+    }
+}
+
+extension Rows {
+    /// The row's item; `nil`, and a note, if it cannot be read.
+    func readable<Item>(
+        _ row: Int, _ unread: UnreadStreams, _ subject: (borrowing Rows, Int) -> UnreadSubject,
+        _ item: (borrowing Rows, Int) throws(LedgerError) -> Item
+    ) throws(LedgerError) -> Item? {
+        do throws(LedgerError) {
+            return try item(self, row)
+        } catch {
+            let fault = error.fault
+            guard case .unreadable = fault else { throw error }
+            unread.note(subject(self, row), fault)
+            return nil
+        }
+    }
+}

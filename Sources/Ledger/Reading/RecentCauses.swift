@@ -1,0 +1,111 @@
+import Core
+
+/// The causes that a stream's newest events carried out. Older ones are found in the log, so that
+/// what is remembered of a stream does not grow with it.
+struct RecentCauses: Sendable {
+    /// How many versions are remembered at least.
+    static let span: Int64 = 256
+
+    /// The causes of events up to this version are not remembered.
+    private(set) var base: Int64 = 0
+    /// After this version, they are in `new`.
+    private var middle: Int64 = 0
+    private var new: [CauseMark: ObeyedCause] = [:]
+    private var old: [CauseMark: ObeyedCause] = [:]
+    private var last: CauseMark?
+
+    /// `base` is a version at which a commit ended.
+    init(after base: Int64 = 0) {
+        (self.base, middle) = (base, base)
+    }
+
+    mutating func add(_ recorded: RecordedEvent, causeDigest: [UInt8]) {
+        // What a store told or a clock brought may come again in a new life.
+        if recorded.event.isErasure {
+            new = new.filter(\.value.isOfCaller)
+            old = old.filter(\.value.isOfCaller)
+        }
+        let mark = CauseMark(recorded.cause)
+        // The events of one cause stay together.
+        if mark != last { forget(before: recorded.version) }
+        last = mark
+        var obeyed =
+            new[mark] ?? old[mark]
+            ?? ObeyedCause(
+                wish: WishMark(causeDigest), first: recorded.version, last: 0,
+                isOfCaller: Cause.isOfCaller(recorded.cause))
+        obeyed.last = recorded.version
+        new[mark] = obeyed
+    }
+
+    /// Forgets the oldest if there are many.
+    private mutating func forget(before version: Int64) {
+        if version - 1 - middle < RecentCauses.span { return }
+        (old, new) = (new, [:])
+        (base, middle) = (middle, version - 1)
+    }
+
+    func obeyed(_ cause: Cause) -> ObeyedCause? {
+        let mark = CauseMark(cause.text)
+        return new[mark] ?? old[mark]
+    }
+
+    /// The rough size in bytes. A dictionary's entry takes about twice the size of what it holds.
+    var weight: Int {
+        2 * (new.count + old.count)
+            * (MemoryLayout<CauseMark>.stride + MemoryLayout<ObeyedCause>.stride)
+    }
+}
+
+/// The events by which a stream carried out a cause: they are consecutive.
+struct ObeyedCause: Sendable {
+    let wish: WishMark
+    let first: Int64
+    fileprivate(set) var last: Int64
+    let isOfCaller: Bool
+
+    init(wish: WishMark, first: Int64, last: Int64, isOfCaller: Bool) {
+        self.wish = wish
+        self.first = first
+        self.last = last
+        self.isOfCaller = isOfCaller
+    }
+}
+
+/// Distinguishes causes by 128 bits: texts of up to 300 bytes would fill the memory. Each process
+/// keys the hash for itself, so that no sender can choose two causes that look alike.
+private struct CauseMark: Hashable, Sendable {
+    private let first: Int
+    private let second: Int
+
+    init(_ text: String) {
+        first = CauseMark.hash(of: text, salt: 1)
+        second = CauseMark.hash(of: text, salt: 2)
+    }
+
+    /// By bytes: Swift compares texts more loosely than the database does.
+    private static func hash(of text: String, salt: UInt8) -> Int {
+        var hasher = Hasher()
+        hasher.combine(salt)
+        var text = text
+        text.withUTF8 { unsafe hasher.combine(bytes: UnsafeRawBufferPointer($0)) }
+        return hasher.finalize()
+    }
+}
+
+/// Distinguishes requests under the same cause.
+struct WishMark: Hashable, Sendable {
+    private let first: UInt64
+    private let second: UInt64
+
+    init(_ digest: [UInt8]) {
+        (first, second) = firstHalf(of: digest)
+    }
+}
+
+private func firstHalf(of digest: [UInt8]) -> (UInt64, UInt64) {
+    func word(_ bytes: ArraySlice<UInt8>) -> UInt64 {
+        bytes.reduce(0) { $0 << 8 | UInt64($1) }
+    }
+    return (word(digest.prefix(8)), word(digest.dropFirst(8).prefix(8)))
+}

@@ -1,0 +1,102 @@
+import Core
+import JSON
+import Postgres
+import SQL
+import Synchronization
+import Telemetry
+import Threading
+
+/// Keeps the states of long streams beside the log, on a thread and a connection of its own: no
+/// commit and no read waits for it. What it cannot write is kept when the stream has grown further.
+final class StateKeeper: Sendable {
+    private struct Item {
+        let stream: Stream
+        let state: CustomerState
+        /// How often the log had begun anew when the state was read.
+        let epoch: Int
+        /// Whether what is kept cannot be read.
+        let isReplacement: Bool
+        let weight: Int
+    }
+    /// How many states may wait.
+    private static let queueLimit = 64
+    /// How large they may be together.
+    private static let weightLimit = 64 << 20
+    /// A larger state is not kept.
+    private static let byteLimit = 32 << 20
+    private static let damageLimit = 1000
+
+    private let queue = BoundedQueue<Item>(limit: StateKeeper.queueLimit)
+    private let damaged = Mutex<Set<Stream>>([])
+    private let weight = Atomic(0)
+    private let isClosing = Atomic(false)
+
+    /// Takes the fold's state if the stream has grown enough since the last one.
+    func keep(_ fold: inout Fold, of stream: Stream, askedIn epoch: Int) {
+        guard let state = fold.stateToKeep else { return }
+        let added = state.weight
+        if added > StateKeeper.byteLimit { return }
+        let isReplacement = damaged.withLock { $0.contains(stream) }
+        let item = Item(
+            stream: stream, state: state, epoch: epoch, isReplacement: isReplacement,
+            weight: added)
+        let total = weight.add(added, ordering: .relaxed).newValue
+        guard total <= StateKeeper.weightLimit, queue.add(item) else {
+            weight.subtract(added, ordering: .relaxed)
+            return
+        }
+        fold.noteKept()
+        if isReplacement { damaged.withLock { _ = $0.remove(stream) } }
+    }
+
+    /// Notes that the state kept of the stream has to be replaced.
+    func noteDamage(of stream: Stream) {
+        damaged.withLock { damaged in
+            if damaged.count < StateKeeper.damageLimit { damaged.insert(stream) }
+        }
+    }
+
+    /// Writes until it is closed.
+    func run(
+        _ settings: ConnectionSettings, known: LogGuard, condition: DatabaseCondition, log: Log,
+        kept: Counter, greet: @escaping Greeting
+    ) {
+        var link = Link(settings, greet: greet)
+        while let items = queue.take(upTo: 1) {
+            for item in items { weight.subtract(item.weight, ordering: .relaxed) }
+            if isClosing.load(ordering: .relaxed) { continue }
+            for item in items where condition.barrier == nil {
+                do throws(LedgerError) {
+                    if try write(item, &link, known) { kept.add() }
+                } catch {
+                    log.warning("state_not_kept", ["reason": .string(error.description)])
+                }
+            }
+        }
+    }
+
+    func close() {
+        isClosing.store(true, ordering: .relaxed)
+        queue.close()
+    }
+
+    private func write(
+        _ item: Item, _ link: inout Link, _ known: LogGuard
+    ) throws(LedgerError) -> Bool {
+        let content = KeptState.content(of: item.state)
+        if content.count > StateKeeper.byteLimit { return false }
+        let (stream, version) = (item.stream, item.state.version)
+        let digest = KeptState.digest(of: content, stream, version: version)
+        return try link.settled { connection throws(LedgerError) in
+            // Only now: a reopened connection may lead to another log.
+            if known.epoch != item.epoch { return false }
+            let keep = Statement.keepState(
+                .int2(stream.shard.number), .text(stream.project.text),
+                .text(stream.environment.rawValue), .text(stream.customer.text), .int8(version),
+                .int2(KeptState.number), .bytea(content), .bytea(digest),
+                .bool(item.isReplacement))
+            try connection.execute([keep])
+            return true
+        }
+    }
+}

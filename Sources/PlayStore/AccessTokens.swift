@@ -1,0 +1,78 @@
+internal import Core
+internal import Threading
+
+/// An access token, and how long it is good.
+struct AccessToken: Hashable, Sendable {
+    let text: String
+    let given: Instant
+    let until: Instant
+
+    private static let renewedEarly: Int64 = 5 * 60 * 1000
+
+    /// Whether it may still be used. If the clock was set back, a token from later says nothing of its end.
+    func isGood(at now: Instant) -> Bool {
+        given <= now && now < until.advanced(byMilliseconds: -Self.renewedEarly)
+    }
+}
+
+// Printing one by mistake reveals nothing.
+extension AccessToken: CustomStringConvertible {
+    var description: String { "an access token" }
+}
+
+/// The access tokens of service accounts. Each is asked for once, however many calls wait for it.
+final class AccessTokens: Sendable {
+    typealias Answer = Result<AccessToken, StoreTrouble>
+    private static let limit = 1000
+
+    private let questions = Monitor<[ServiceAccountKey: Flight<Answer>]>([:])
+    private let alarms: Alarms
+
+    init(_ alarms: Alarms) { self.alarms = alarms }
+
+    /// The account's token; `ask` gets another one if there is none that is good. All who waited for a
+    /// question that failed learn why, and the next call asks again.
+    func token(
+        of key: ServiceAccountKey, now: Instant, until time: PlayTime,
+        ask: @escaping @Sendable () -> Course<Answer>
+    ) -> Course<Answer> {
+        let (question, isMine) = questions.change(wake: .none) { questions in
+            if let known = questions[key], known.isUsable(at: now) { return (known, false) }
+            if questions.count >= AccessTokens.limit { questions = [:] }
+            let question = Flight<Answer>(alarms)
+            questions[key] = question
+            return (question, true)
+        }
+        if !isMine {
+            return question.joined(until: time, late: .failure(.outOfTime)).then { answer in
+                // Who asked may have had less time.
+                guard case .failure(.unavailable) = answer, time.left != nil else {
+                    return .ended(answer)
+                }
+                return .work { [self] in token(of: key, now: now, until: time, ask: ask) }
+            }
+        }
+        return ask().then { answer in
+            question.land(answer)
+            return .ended(answer)
+        }
+    }
+
+    /// Forgets a token that the store does not accept.
+    func drop(_ token: AccessToken, of key: ServiceAccountKey) {
+        questions.change(wake: .none) { questions in
+            if case .success(token)? = questions[key]?.end { questions[key] = nil }
+        }
+    }
+}
+
+extension Flight<AccessTokens.Answer> {
+    /// Whether its result still comes, or is a good token.
+    fileprivate func isUsable(at now: Instant) -> Bool {
+        switch end {
+        case nil: true
+        case .success(let token)?: token.isGood(at: now)
+        case .failure?: false
+        }
+    }
+}

@@ -1,0 +1,229 @@
+package import Core
+package import Evidence
+internal import JSON
+internal import Outbound
+package import StoreAccess
+package import Threading
+
+/// What comes of a question.
+package typealias PlayAsking<Value: Sendable> = Course<Result<Value, StoreTrouble>>
+
+/// What the store stated, in its own bytes, and when it was asked.
+package struct PlayReading<Statement: Sendable>: Sendable {
+    package let statement: Statement
+    package let bytes: [UInt8]
+    /// By the machine's clock, before the question was sent: the store answers what holds then or later.
+    package let readAt: Instant
+}
+
+/// Asks Google Play about purchases.
+package struct PlayStoreClient: Sendable {
+    /// The purchase to which a token is known to belong.
+    package typealias Roots =
+        @Sendable (_ token: String, _ app: StoreApp) throws(Fault) -> TransactionID?
+
+    /// The pauses before a question is repeated.
+    private static let pauses: [Int64] = [300, 1500]
+    private static let googleAddress = "https://androidpublisher.googleapis.com"
+
+    let line: any StoreLine
+    let prover: Prover
+    let roots: Roots
+    let patience: StorePatience
+    let flights: Flights<PlayTokenKey, Result<PlayChain, StoreTrouble>>
+    private let tokens: AccessTokens
+
+    package init(
+        _ line: any StoreLine, _ prover: Prover, patience: StorePatience = .usual,
+        roots: @escaping Roots = { _, _ in nil }
+    ) {
+        self.line = line
+        self.prover = prover
+        self.patience = patience
+        self.roots = roots
+        let alarms = Alarms()
+        flights = Flights(alarms)
+        tokens = AccessTokens(alarms)
+    }
+
+    /// What Google answers, read by `parse`.
+    func reading<Statement>(
+        _ question: PlayQuestion, _ time: PlayTime,
+        _ parse: @escaping @Sendable ([UInt8]) throws(EvidenceRefusal) -> Statement
+    ) -> PlayAsking<PlayReading<Statement>> {
+        .work {
+            bytes(question, time).map { answer in
+                Result { () throws(StoreTrouble) in
+                    let (bytes, readAt) = try answer.get()
+                    let unreadable = { (error: EvidenceRefusal) in
+                        StoreTrouble.unreadable(error.description)
+                    }
+                    return PlayReading(
+                        statement: try rethrowing(as: unreadable) { () throws(EvidenceRefusal) in
+                            try parse(bytes)
+                        }, bytes: bytes, readAt: readAt)
+                }
+            }
+        }
+    }
+
+    /// What Google answers, and when it was asked.
+    private typealias Told = (bytes: [UInt8], readAt: Instant)
+
+    private func bytes(_ question: PlayQuestion, _ time: PlayTime) -> PlayAsking<Told> {
+        let place: PlayPlace
+        do throws(StoreTrouble) {
+            place = try self.place(of: question.app)
+        } catch {
+            return .ended(.failure(error))
+        }
+        let whole = patiently(time, PlayStoreClient.pauses[...]) {
+            ask(question, at: place, time)
+        }
+        return whole.map { answer in
+            answer.mapError {
+                $0 == .unauthorized ? .rejectedKey(of: question.app.key.id) : $0
+            }
+        }
+    }
+
+    /// Where an app's questions go, and with which key.
+    private struct PlayPlace: Sendable {
+        let host: String
+        let key: ServiceAccountKey
+    }
+
+    private func place(of app: StoreApp) throws(StoreTrouble) -> PlayPlace {
+        let credentials = try line.credentials(of: app)
+        guard let file = credentials.secrets[ServiceAccountKey.member],
+            let key = try? ServiceAccountKey(file: file)
+        else { throw .noKey(of: app.key.id) }
+        // A real key is of no use to a store on this machine, and a practice store's is none to Google.
+        let host = credentials.address?.url ?? PlayStoreClient.googleAddress
+        return PlayPlace(host: host, key: key)
+    }
+
+    /// Asks again after pauses; not where the queue asks again anyway.
+    private func patiently(
+        _ time: PlayTime, _ pauses: ArraySlice<Int64>,
+        _ ask: @escaping @Sendable () -> PlayAsking<Told>
+    ) -> PlayAsking<Told> {
+        ask().then { answer in
+            guard time.end == nil, case .failure(.unavailable) = answer, let pause = pauses.first
+            else { return .ended(answer) }
+            return .work {
+                line.pause(milliseconds: pause)
+                return patiently(time, pauses.dropFirst(), ask)
+            }
+        }
+    }
+
+    /// Asks once, and once more with another access token if the store does not accept the first.
+    private func ask(
+        _ question: PlayQuestion, at place: PlayPlace, _ time: PlayTime, isSecond: Bool = false
+    ) -> PlayAsking<Told> {
+        accessToken(of: place.key, for: question.app, time).thenIfWell { token in
+            ask(question, at: place, with: token, time).then { answer in
+                guard !isSecond, case .failure(.unauthorized) = answer else {
+                    return .ended(answer)
+                }
+                tokens.drop(token, of: place.key)
+                return ask(question, at: place, time, isSecond: true)
+            }
+        }
+    }
+
+    private func ask(
+        _ question: PlayQuestion, at place: PlayPlace, with token: AccessToken, _ time: PlayTime
+    ) -> PlayAsking<Told> {
+        guard let left = time.left else { return .ended(.failure(.outOfTime)) }
+        let (readAt, turn) = (line.machineClock(), question.bucket.turn(question.app))
+        let request = OutboundRequest(
+            "GET", question.url(at: place.host),
+            headers: [("Authorization", "Bearer \(token.text)")])
+        return line.answering(request, turn, left).thenIfWell { response in
+            if response.status == 200 { return .ended(.success((response.body, readAt))) }
+            let trouble = PlayRefusal(response, to: question).trouble(now: line.machineClock())
+            if case .limited(let until) = trouble {
+                do throws(Fault) {
+                    try line.rest(turn, until: until)
+                } catch {
+                    return .ended(.failure(.fault(error)))
+                }
+            }
+            return .ended(.failure(trouble))
+        }
+    }
+
+    private static let grant = "urn%3Aietf%3Aparams%3Aoauth%3Agrant-type%3Ajwt-bearer"
+
+    private func accessToken(
+        of key: ServiceAccountKey, for app: StoreApp, _ time: PlayTime
+    ) -> PlayAsking<AccessToken> {
+        .work {
+            let now = line.machineClock()
+            return tokens.token(of: key, now: now, until: time) {
+                guard let assertion = key.assertion(now: now) else {
+                    return .ended(.failure(.unauthorized))
+                }
+                let form = "grant_type=\(PlayStoreClient.grant)&assertion=\(assertion)"
+                let request = OutboundRequest(
+                    "POST", key.tokenAddress,
+                    headers: [("Content-Type", "application/x-www-form-urlencoded")],
+                    body: Array(form.utf8))
+                guard let left = time.left else { return .ended(.failure(.outOfTime)) }
+                // Whichever app needs it, it is the key's.
+                let turn = PlayBucket.accessTokens.turn(key.holder(in: app))
+                return line.answering(request, turn, left).map { answer in
+                    Result { () throws(StoreTrouble) in
+                        try PlayStoreClient.token(in: answer.get(), now)
+                    }
+                }
+            }
+        }
+    }
+
+    private static func token(
+        in response: OutboundResponse, _ now: Instant
+    ) throws(StoreTrouble) -> AccessToken {
+        let json = try? JSON.read(response.body)
+        if (400..<500).contains(response.status), json?["error"]?.string != nil {
+            throw .unauthorized
+        }
+        guard response.status == 200 else {
+            throw .unavailable("it answered \(response.status) instead of an access token")
+        }
+        guard let text = json?["access_token"]?.string, text.isHeaderValue,
+            let seconds = json?["expires_in"]?.integer
+                ?? json?["expires_in"]?.string.flatMap({ Int64($0) }),
+            (1...86_400).contains(seconds)
+        else { throw .unreadable("it is no access token") }
+        return AccessToken(
+            text: text, given: now, until: now.advanced(byMilliseconds: seconds * 1000))
+    }
+}
+
+extension Course {
+    /// The same, followed by what `next` makes of a good answer.
+    func thenIfWell<Value, Other>(
+        _ next: @escaping @Sendable (Value) -> PlayAsking<Other>
+    ) -> PlayAsking<Other> where End == Result<Value, StoreTrouble> {
+        then { answer in
+            switch answer {
+            case .success(let value): next(value)
+            case .failure(let trouble): .ended(.failure(trouble))
+            }
+        }
+    }
+}
+
+extension StoreTrouble {
+    static let outOfTime = unavailable("it did not answer in time")
+}
+
+extension String {
+    /// Whether it can stand in a header.
+    fileprivate var isHeaderValue: Bool {
+        (1...4096).contains(utf8.count) && utf8.allSatisfy { (0x21...0x7E).contains($0) }
+    }
+}

@@ -1,0 +1,85 @@
+package import Core
+internal import Evidence
+internal import JSON
+package import Threading
+
+/// Asks Google about the tokens that back ends hand in.
+extension PlayStoreClient {
+    /// What the purchase of a token states, and those before it: no longer after the milliseconds, if there
+    /// are any.
+    package func judging(
+        _ inquiry: StoreInquiry, within milliseconds: Int64?
+    ) -> Course<Judgement<[ProvenEvidence], Postponement>> {
+        guard let key = PlayTokenKey(inquiry) else { return .ended(.refused(.unreadableToken)) }
+        let time = PlayTime(patience, within: milliseconds ?? PlayStoreClient.queuePatience)
+        return chain(key, time).map { answer in
+            switch answer {
+            case .success(let chain): verdict(on: chain, inquiry)
+            case .failure(let trouble): PlayStoreClient.verdict(on: trouble)
+            }
+        }
+    }
+
+    /// How long the queue waits for all that a token needs: well within an item's lease.
+    private static let queuePatience: Int64 = 60_000
+
+    private static func verdict(
+        on trouble: StoreTrouble
+    ) -> Judgement<[ProvenEvidence], Postponement> {
+        if trouble.meaning == .purchaseUnknown { return .refused(.unknownToken) }
+        // Genuine purchases must not be lost to a faulty store or a wrong setting.
+        let reason = IntakeReason(code: trouble.code, sentence: trouble.sentence)
+        if case .limited(let until) = trouble { return .tryAgain(reason, after: until) }
+        return .tryAgain(reason)
+    }
+
+    private func verdict(
+        on chain: PlayChain, _ inquiry: StoreInquiry
+    ) -> Judgement<[ProvenEvidence], Postponement> {
+        if chain.standing == .pending { return .waits(.unpaid) }
+        // Of a change that was given up, the purchase before it is left.
+        if chain.standing == .cancelledUnpaid, chain.links.count == 1 {
+            return .refused(.cancelledUnpaid)
+        }
+        do throws(RefusedEvidence) {
+            return .believed(try prove(chain, of: inquiry.app.trusted, now: inquiry.now))
+        } catch {
+            // Google vouches for it; if it cannot be read, a later release may.
+            return .tryAgain(IntakeReason(error))
+        }
+    }
+}
+
+extension PlayTokenKey {
+    fileprivate init?(_ inquiry: StoreInquiry) {
+        let json = try? JSON.read(inquiry.evidence.bytes)
+        guard let token = json?["token"]?.string else { return nil }
+        app = inquiry.storeApp
+        self.token = token
+        product = json?["product"]?.string.flatMap { try? ProductID($0) }
+        kind = product.flatMap {
+            inquiry.catalog.product(ProductKey(store: inquiry.app.key.store, id: $0))?.kind
+        }
+    }
+}
+
+extension RefusedEvidence {
+    fileprivate static let unreadableToken = RefusedEvidence(
+        code: "unrecognized", sentence: "It is no purchase token as back ends hand them in.")
+
+    fileprivate static let unknownToken = RefusedEvidence(
+        code: "token_unknown",
+        sentence: "Google knows no purchase of this app by the token, or none any more: it forgets "
+            + "subscriptions sixty days after their end. Send the token as the app got it, with the "
+            + "package that it was bought in.")
+
+    fileprivate static let cancelledUnpaid = RefusedEvidence(
+        code: "purchase_cancelled",
+        sentence: "The purchase was cancelled before it was paid: nothing was bought.")
+}
+
+extension IntakeReason {
+    fileprivate static let unpaid = IntakeReason(
+        code: "purchase_pending",
+        sentence: "The purchase is not paid yet; Deed asks again until it is, or is cancelled.")
+}

@@ -1,0 +1,313 @@
+package import Core
+
+/// What the store knows about its sales in Google Play.
+package struct PlayBooks: Codable, Sendable {
+    package internal(set) var subscriptions: [String: PlaySubscription] = [:]
+    package internal(set) var goods: [String: PlayGood] = [:]
+    package internal(set) var orders: [String: PlayOrder] = [:]
+    package internal(set) var voids: [PlayVoid] = []
+    package internal(set) var messages: [PlayMessage] = []
+    var brokenCards: Set<String> = []
+    var prices: [PlayChoice: Int64] = [:]
+    /// Apart from the App Store's, so that sales here leave the names there as they are.
+    var named: UInt64 = 0
+
+    /// How many messages are kept.
+    static let messageLimit = 2000
+
+    var isEmpty: Bool { named == 0 && brokenCards.isEmpty && prices.isEmpty }
+}
+
+/// Folders from before there was a second store have no such member, and those without sales in it
+/// stay as they are.
+extension KeyedDecodingContainer {
+    func decode(_ type: PlayBooks.Type, forKey key: Key) throws -> PlayBooks {
+        try decodeIfPresent(type, forKey: key) ?? PlayBooks()
+    }
+}
+
+extension KeyedEncodingContainer {
+    mutating func encode(_ books: PlayBooks, forKey key: Key) throws {
+        try encodeIfPresent(books.isEmpty ? nil : books, forKey: key)
+    }
+}
+
+/// One purchase token of a subscription.
+package struct PlaySubscription: Codable, Sendable {
+    package enum Phase: String, Codable, Sendable {
+        /// The first payment is open.
+        case pending
+        /// The first payment was never made.
+        case declined
+        case active
+        /// A renewal failed less than a day ago, and the store says nothing of it.
+        case silent
+        case grace
+        case hold
+        case paused
+        case ended
+        /// Ended by a refund.
+        case revoked
+        /// Another token took over.
+        case replaced
+    }
+
+    enum Cancellation: Codable, Sendable {
+        case user(Instant)
+        case system
+        case developer
+        case replacement
+    }
+
+    struct Pause: Codable, Sendable {
+        let days: Int64
+        /// When it ends; `nil` while the present period runs.
+        var until: Instant?
+    }
+
+    package let token: String
+    package let customer: String
+    /// Its place among the customer's purchases.
+    let number: UInt64
+    var entry = Entry.fresh
+    package var phase: Phase
+    package var items: [PlayItem]
+    var started: Instant?
+    /// Until when it must be acknowledged; `nil` once it is.
+    package var acknowledgeBy: Instant?
+    package var isAcknowledged = false
+    /// The token that this one continues, and the one that continues this.
+    package var linked: String?
+    package var replacedBy: String?
+    var accountToken: String?
+    var profile: String?
+    var cancellation: Cancellation?
+    var pause: Pause?
+    /// The expired token, if the customer subscribed again in Play's own screens.
+    var expiredToken: String?
+    /// When the failed period ended, and until when grace or hold lasts.
+    var failedAt: Instant?
+    var graceUntil: Instant?
+    var holdUntil: Instant?
+    var ended: Instant?
+    /// The name of its first order, and how many followed.
+    let firstOrder: String
+    var renewals = 0
+    /// Counts its changes, for the entity tag.
+    var revision: UInt64 = 1
+
+    package var isServing: Bool { [.active, .silent, .grace].contains(phase) }
+    package var isOver: Bool { [.declined, .ended, .revoked, .replaced].contains(phase) }
+
+    /// Whether any of its items continues.
+    var renews: Bool { items.contains { $0.renews } }
+
+    /// When the present period ends. Items that wait for a deferred change have no period yet.
+    var ends: Instant? { items.compactMap(\.expires).max() }
+
+    /// When the store itself next acts on it.
+    var due: Instant? {
+        let next: Instant?
+        switch phase {
+        case .active, .silent, .grace: next = ends
+        case .hold: next = holdUntil
+        case .paused: next = pause?.until
+        case .pending, .declined, .ended, .revoked, .replaced: return nil
+        }
+        return [next, acknowledgeBy].compactMap(\.self).min()
+    }
+}
+
+/// A line item of a subscription.
+package struct PlayItem: Codable, Sendable {
+    struct Replaced: Codable, Sendable {
+        let choice: PlayChoice
+        let offer: String?
+        let mode: String
+        let at: Instant
+    }
+
+    struct PriceChange: Codable, Sendable {
+        let price: Int64
+        let needsConsent: Bool
+        var isConsented: Bool
+        var isApplied = false
+    }
+
+    package let choice: PlayChoice
+    let kind: PlayShop.BasePlan.Kind
+    var offer: PlayShop.Offer?
+    /// How many payments the offer has had.
+    var paid = 0
+    var price: Int64
+    let currency: String
+    var begun: Instant
+    /// `nil` while a deferred change waits.
+    package var expires: Instant?
+    package var order: String?
+    package var renews: Bool
+    /// Whether the period is what an earlier product's money bought.
+    var isProrated = false
+    /// What takes its place when its period ends.
+    var deferred: String?
+    /// Whether it alone ends with its period.
+    var isRemoved = false
+    var replaced: Replaced?
+    var change: PriceChange?
+    /// The payments that a commitment still demands, and whether it ends with them.
+    var paymentsLeft: Int?
+    var hasCommitted = false
+    var endsWithCommitment = false
+
+    /// The phase of the offer in which the present period lies.
+    var phase: PlayShop.Offer.Phase? { paid > 0 ? offer?.phase(ofPayment: paid - 1) : nil }
+}
+
+/// One purchase token of a one-time product.
+package struct PlayGood: Codable, Sendable {
+    package enum Phase: String, Codable, Sendable {
+        case pending
+        /// Not paid, or refunded together with the right.
+        case cancelled
+        case purchased
+    }
+
+    package enum Option: String, Codable, Sendable {
+        case buy
+        case rent
+        case preorder
+    }
+
+    package let token: String
+    package let customer: String
+    let number: UInt64
+    package let product: String
+    let option: Option
+    package let quantity: Int64
+    /// The pieces that were refunded.
+    package var refunded: Int64 = 0
+    package var phase: Phase
+    let asked: Instant
+    var purchased: Instant?
+    package var acknowledgeBy: Instant?
+    package var isAcknowledged = false
+    package var isConsumed = false
+    /// When a rental ends, and when an order in advance is charged.
+    var rentedUntil: Instant?
+    var released: Instant?
+    var accountToken: String?
+    var isRefunded = false
+    package let order: String
+
+    var due: Instant? {
+        switch phase {
+        case .pending: released
+        case .purchased: acknowledgeBy
+        case .cancelled: nil
+        }
+    }
+
+    /// Whether the store refuses to sell another one.
+    func isOwned(at now: Instant) -> Bool {
+        switch phase {
+        case .pending: true
+        case .cancelled: false
+        case .purchased: !isConsumed && rentedUntil.map { now < $0 } ?? true
+        }
+    }
+}
+
+package struct PlayOrder: Codable, Sendable {
+    package enum State: String, Codable, Sendable {
+        case pending = "PENDING"
+        case processed = "PROCESSED"
+        case cancelled = "CANCELED"
+        case partlyRefunded = "PARTIALLY_REFUNDED"
+        case refunded = "REFUNDED"
+    }
+
+    struct Line: Codable, Sendable {
+        let product: String
+        /// The base plan, or the purchase option.
+        let plan: String
+        let offer: String?
+        let phase: String?
+        let price: Int64
+        let currency: String
+        var quantity: Int64 = 1
+        let starts: Instant?
+        let ends: Instant?
+    }
+
+    struct PartialRefund: Codable, Sendable {
+        let at: Instant
+        let amount: Int64
+    }
+
+    package let id: String
+    package let token: String
+    package internal(set) var state: State
+    let created: Instant
+    var processed: Instant?
+    var changed: Instant
+    var lines: [Line]
+    var partialRefunds: [PartialRefund] = []
+
+    var total: Int64 { lines.reduce(0) { $0 + $1.price * $1.quantity } }
+    var currency: String { lines.first?.currency ?? "USD" }
+    /// What was not refunded yet.
+    var left: Int64 { max(0, total - partialRefunds.reduce(0) { $0 + $1.amount }) }
+}
+
+/// An entry of the list of voided purchases.
+package struct PlayVoid: Codable, Sendable {
+    package enum Source: Int64, Codable, Sendable {
+        case customer = 0
+        case developer = 1
+        case store = 2
+    }
+    static let unacknowledged: Int64 = 8
+
+    let order: String
+    let token: String
+    let purchased: Instant
+    let at: Instant
+    let source: Source
+    let reason: Int64
+    let isSubscription: Bool
+    /// The pieces of a refund that covers only some.
+    let quantity: Int64?
+}
+
+/// What the store has to tell the back end: the content of a real-time notification.
+package struct PlayMessage: Codable, Hashable, Sendable {
+    package enum Kind: String, Codable, Sendable {
+        case recovered = "SUBSCRIPTION_RECOVERED"
+        case renewed = "SUBSCRIPTION_RENEWED"
+        case canceled = "SUBSCRIPTION_CANCELED"
+        case purchased = "SUBSCRIPTION_PURCHASED"
+        case onHold = "SUBSCRIPTION_ON_HOLD"
+        case inGrace = "SUBSCRIPTION_IN_GRACE_PERIOD"
+        case restarted = "SUBSCRIPTION_RESTARTED"
+        case deferred = "SUBSCRIPTION_DEFERRED"
+        case paused = "SUBSCRIPTION_PAUSED"
+        case pauseChanged = "SUBSCRIPTION_PAUSE_SCHEDULE_CHANGED"
+        case revoked = "SUBSCRIPTION_REVOKED"
+        case expired = "SUBSCRIPTION_EXPIRED"
+        case itemsChanged = "SUBSCRIPTION_ITEMS_CHANGED"
+        case cancellationScheduled = "SUBSCRIPTION_CANCELLATION_SCHEDULED"
+        case priceChanged = "SUBSCRIPTION_PRICE_CHANGE_UPDATED"
+        case pendingCanceled = "SUBSCRIPTION_PENDING_PURCHASE_CANCELED"
+        case productPurchased = "ONE_TIME_PRODUCT_PURCHASED"
+        case productCanceled = "ONE_TIME_PRODUCT_CANCELED"
+        case voided = "VOIDED_PURCHASE"
+    }
+
+    package let kind: Kind
+    package let at: Instant
+    package let token: String
+    package let customer: String
+    /// The order of a voided purchase, and whether only some pieces were refunded.
+    package var order: String?
+    package var isPartial: Bool?
+}

@@ -1,0 +1,40 @@
+import Glibc
+
+/// What PostgreSQL says of itself. Its processes append to the file as long as they run, so it is shortened where it
+/// lies.
+struct ServerLog {
+    /// The file's size, in bytes, from which its end becomes the former file; so much of it is kept.
+    static let limit: Int64 = 16 << 20
+    /// Messages about a start are among the last.
+    private static let tailLength: Int64 = 2000
+
+    let path: String
+    /// The end of what was written before.
+    var formerPath: String { "\(path).1" }
+
+    /// The last few messages, however large the file has become.
+    var tail: String {
+        let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW)
+        if descriptor < 0 { return "" }
+        defer { close(descriptor) }
+        let start = max(0, size - ServerLog.tailLength)
+        var bytes = [UInt8](repeating: 0, count: Int(ServerLog.tailLength))
+        let count = pread(descriptor, &bytes, bytes.count, off_t(start))
+        return String(decoding: bytes.prefix(max(0, count)), as: UTF8.self)
+    }
+
+    /// Shortens the file if it has become large, with that way to run a command as its owner. What is written in the
+    /// same moment may be lost.
+    func shorten(asOwner: ([String]) -> [String]) {
+        if size < ServerLog.limit { return }
+        let script = """
+            umask 077; tail -c "$2" "$1" >"$1.1.new" && mv "$1.1.new" "$1.1" && : >"$1"
+            """
+        _ = run(asOwner(["/bin/sh", "-c", script, "sh", path, "\(ServerLog.limit)"]))
+    }
+
+    private var size: Int64 {
+        var found = stat()
+        return lstat(path, &found) == 0 ? Int64(found.st_size) : 0
+    }
+}

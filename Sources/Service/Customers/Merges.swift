@@ -1,0 +1,97 @@
+package import Core
+
+/// The result of a merge or of its undoing.
+package struct MergeAnswer: Hashable, Sendable {
+    /// The event in the merged customer's stream, usually in production.
+    package let recorded: RecordedEvent
+    package let position: Position
+}
+
+/// Merges two ids of one person, and undoes merges.
+package struct Merges: Sendable {
+    let ledger: any EventLog
+    let secrets: Secrets
+
+    /// A request to make the stream's customer a part of another one, in both environments.
+    /// `isOfBackEnd` tells whether a back end asked.
+    package func merging(
+        _ stream: Stream, into customer: CustomerID, reason: AdminReason, isOfBackEnd: Bool,
+        by sender: Sender
+    ) -> Wish<MergeAnswer> {
+        let cause = secrets.cause(
+            of: sender, "merge", [customer.text, reason.reason.text, reason.ticket?.text])
+        let wish = MergeCustomer(
+            stream.customer, into: customer, reason: reason.reason, ticket: reason.ticket,
+            isOfBackEnd: isOfBackEnd)
+        return answer(
+            command(stream.inProduction, with: customer, sender.actor, cause) {
+                situation throws(Refusal) in
+                try wish.decide(situation)
+            })
+    }
+
+    /// A request to undo the merge of the stream's customer.
+    package func undoing(
+        _ stream: Stream, reason: AdminReason, by sender: Sender
+    ) -> Wish<MergeAnswer> {
+        let cause = secrets.cause(
+            of: sender, "undo_merge", [reason.reason.text, reason.ticket?.text])
+        return undoing(stream, reason, sender.actor, cause, attempts: 3)
+    }
+
+    private func undoing(
+        _ stream: Stream, _ reason: AdminReason, _ actor: Actor, _ cause: Cause, attempts: Int
+    ) -> Wish<MergeAnswer> {
+        Wish<MergeAnswer>.look { () throws(CommandError) in
+            // After an erasure in one environment, the customer may be merged only in the other.
+            var stream = stream.inProduction
+            var whole = try obtain(ledger.customer(of: stream)).customer.mergedInto
+            let elsewhere = try obtain(ledger.customer(of: stream.inSandbox)).customer.mergedInto
+            if whole == nil, elsewhere != nil { (stream, whole) = (stream.inSandbox, elsewhere) }
+            let wish = UndoMerge(
+                stream.customer, partOf: whole, reason: reason.reason, ticket: reason.ticket)
+            return answer(
+                command(stream, with: whole, actor, cause) { situation throws(Refusal) in
+                    try wish.decide(situation)
+                })
+        }.then { result in
+            guard attempts > 1,
+                case .failure(.refused(.mergedMeanwhile(stream.customer))) = result
+            else { return .answered(result) }
+            return undoing(stream, reason, actor, cause, attempts: attempts - 1)
+        }
+    }
+
+    private func command(
+        _ stream: Stream, with other: CustomerID?, _ actor: Actor, _ cause: Cause,
+        decide: @escaping Command.Decide
+    ) -> Command {
+        var command = Command(
+            stream: stream, actor: actor, cause: cause, concernsMerged: true, decide: decide)
+        // Merging a customer into itself was refused earlier.
+        command.customers = [other].compactMap(\.self).filter { $0 != stream.customer }
+        command.customersElsewhere = [stream.customer] + command.customers
+        command.movesWhole = true
+        return command
+    }
+
+    private func answer(_ command: Command) -> Wish<MergeAnswer> {
+        Wish(command, telling: \.mergedWith, missing: "a merge recorded nothing") { recorded in
+            MergeAnswer(recorded: recorded.event, position: recorded.last)
+        }
+    }
+}
+
+extension Event {
+    /// For a merge or its undoing: the other customer, the reason and the time. Only in the stream
+    /// of the customer who was merged.
+    package var mergedWith: (customer: CustomerID, why: AdminReason, at: Instant)? {
+        guard let act = mergeAct else { return nil }
+        let why = AdminReason(reason: act.reason, ticket: act.ticket)
+        return switch self {
+        case .customerMerged(let merged): (merged.into, why, act.at)
+        case .customerUnmerged(let unmerged): (unmerged.from, why, act.at)
+        default: nil
+        }
+    }
+}

@@ -1,0 +1,62 @@
+package import Core
+
+/// A link by which a person chooses a password, once.
+package struct PersonLink: Sendable {
+    package let person: Person
+    /// What the link ends with. It is not available again.
+    package let secret: String
+    package let ends: Instant
+}
+
+/// The people who use the console.
+package struct People: Sendable {
+    /// How many milliseconds a link is good for.
+    private static let linkLife: Int64 = 3_600_000
+
+    let keeping: any PeopleKeeping
+    let passwords: any PasswordKeeping
+    let sessions: any SessionKeeping
+    let secrets: Secrets
+    /// Real time, also under a test clock: it guards doors.
+    let machineClock: @Sendable () -> Instant
+
+    package func list() throws(Fault) -> [Person] { try keeping.people(nil) }
+
+    package func find(_ email: EmailAddress) throws(Fault) -> Person? {
+        try keeping.people(email).first
+    }
+
+    /// Adds a person with a role in a project; `nil` if another person has the address.
+    package func create(
+        _ email: EmailAddress, _ role: Role, in project: ProjectID
+    ) throws(Fault) -> PersonLink? {
+        let id: PersonID = secrets.newID(prefix: "pe_")
+        guard try keeping.add(id, email, at: machineClock()) else { return nil }
+        try keeping.put(role, of: id, in: project)
+        return try find(email).map { person throws(Fault) in try link(of: person) }
+    }
+
+    /// Gives the person another role in a project, or none.
+    package func put(
+        _ role: Role?, of person: Person, in project: ProjectID
+    ) throws(Fault) -> Person? {
+        try keeping.put(role, of: person.id, in: project)
+        return try find(person.email)
+    }
+
+    /// A new link. The person's password, sessions and earlier link stop working at once, and wrong
+    /// tries are forgotten.
+    package func link(of person: Person) throws(Fault) -> PersonLink {
+        let secret = secrets.randomText(bytes: 25)
+        let ends = machineClock().advanced(byMilliseconds: People.linkLife)
+        try keeping.putLink(secrets.digest(Array(secret.utf8)), of: person.id, until: ends)
+        try passwords.forgetTries(of: secrets.triedName(person.email.text))
+        return PersonLink(person: person, secret: secret, ends: ends)
+    }
+
+    /// Signs the person out of every browser.
+    package func end(_ person: Person) throws(Fault) { try sessions.endSessions(of: person.id) }
+
+    /// Removes the person. Events keep the id, which then leads to nothing.
+    package func remove(_ person: Person) throws(Fault) { try keeping.remove(person.id) }
+}

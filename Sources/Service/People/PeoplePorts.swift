@@ -1,0 +1,41 @@
+package import Core
+
+/// Stores people, outside the log.
+package protocol PeopleKeeping: Sendable {
+    /// False if another person has the address.
+    func add(_ person: PersonID, _ email: EmailAddress, at now: Instant) throws(Fault) -> Bool
+    /// All people by address, or the one with this address.
+    func people(_ email: EmailAddress?) throws(Fault) -> [Person]
+    /// Without a role, the person has none in the project any more.
+    func put(_ role: Role?, of person: PersonID, in project: ProjectID) throws(Fault)
+    func remove(_ person: PersonID) throws(Fault)
+    /// Replaces an earlier link, forgets the password, and ends every session.
+    func putLink(_ digest: [UInt8], of person: PersonID, until end: Instant) throws(Fault)
+}
+
+/// Stores what people sign in with.
+package protocol PasswordKeeping: Sendable {
+    func password(of email: EmailAddress) throws(Fault) -> (person: PersonID, kept: KeptPassword)?
+    /// The address of the person whose valid link this is.
+    func email(behindLink digest: [UInt8], at now: Instant) throws(Fault) -> EmailAddress?
+    /// Takes the link away, keeps the password and ends every session. False without such a link.
+    func keep(
+        _ password: KeptPassword, byLink digest: [UInt8], at now: Instant
+    ) throws(Fault) -> Bool
+    /// Counts another try, and returns how many there were since `start`.
+    func countTries(of tried: Tried, at now: Instant, since start: Instant) throws(Fault) -> Int64
+    /// Of a name, also those from each address.
+    func forgetTries(of digest: [UInt8]) throws(Fault)
+}
+
+/// Stores sessions.
+package protocol SessionKeeping: Sendable {
+    /// Opens a session, and removes those that are over.
+    func open(_ session: OpenedSession, _ bounds: SessionBounds) throws(Fault)
+    /// Who is signed in with it, if it is not over. Notes the use.
+    func session(
+        _ digest: [UInt8], at now: Instant, _ bounds: SessionBounds
+    ) throws(Fault) -> SignedIn?
+    func endSession(_ digest: [UInt8]) throws(Fault)
+    func endSessions(of person: PersonID) throws(Fault)
+}

@@ -1,0 +1,171 @@
+package import Core
+import Synchronization
+
+/// How a try to sign in ended.
+package enum SignInOutcome: Hashable, Sendable {
+    /// The cookie's value. It is not available again.
+    case signedIn(String)
+    /// The address or the password is wrong. Which of the two is not said.
+    case wrong
+    case tooManyTries
+    /// Others are being signed in.
+    case busy
+}
+
+/// How choosing a password ended.
+package enum ChoiceOutcome: Hashable, Sendable {
+    case chosen
+    case linkOver
+    case tooShort
+    case tooLong
+    case busy
+}
+
+/// Signs people in and out.
+package final class SignIns: Sendable {
+    package static let passwordLengths = 12...256
+    /// Few from one address, so that a password cannot be guessed; more in all, so that others
+    /// hardly keep a person out.
+    private static let triesOfPersonFromAddress: Int64 = 10
+    private static let triesOfPerson: Int64 = 100
+    private static let triesOfAddress: Int64 = 50
+    private static let tryLife: Int64 = 15 * 60_000
+    /// What stretching a new password costs. Each password keeps its own cost.
+    package static let cost = 15
+
+    private let passwords: any PasswordKeeping
+    private let sessions: any SessionKeeping
+    private let secrets: Secrets
+    private let machineClock: @Sendable () -> Instant
+    /// Stretching a password takes a processor for a while, so one instance stretches one at a time.
+    private let isStretching = Mutex(false)
+
+    init(
+        _ passwords: any PasswordKeeping, _ sessions: any SessionKeeping, _ secrets: Secrets,
+        machineClock: @escaping @Sendable () -> Instant
+    ) {
+        self.passwords = passwords
+        self.sessions = sessions
+        self.secrets = secrets
+        self.machineClock = machineClock
+    }
+
+    /// Opens a session for a person with this password. A known address costs what an unknown one
+    /// does.
+    package func signIn(
+        _ email: String, _ password: String, from address: String
+    ) throws(Fault) -> SignInOutcome {
+        // Waiting for others is no try.
+        guard begin() else { return .busy }
+        defer { end() }
+        let now = machineClock()
+        let name = secrets.triedName(email)
+        let fromHere = Tried(digest: digest("\(name.hexDigits) from \(address)"), name: name)
+        // Beyond a limit, nothing more is counted of what comes after it.
+        guard
+            try isWithin(SignIns.triesOfAddress, Tried(digest: digest("address \(address)")), now),
+            try isWithin(SignIns.triesOfPersonFromAddress, fromHere, now),
+            try isWithin(SignIns.triesOfPerson, Tried(digest: name), now)
+        else { return .tooManyTries }
+        let known = try EmailAddress(email).flatMap { email throws(Fault) in
+            try passwords.password(of: email)
+        }
+        let kept = known?.kept
+        // Without a person, a password is stretched all the same, and never fits.
+        let stretched = try stretch(
+            password, kept?.salt ?? Array(name.prefix(16)), kept?.cost ?? SignIns.cost)
+        guard let known, fits(stretched, known.kept.stretched) else { return .wrong }
+        let token = secrets.randomText(bytes: 25)
+        try sessions.open(
+            OpenedSession(
+                digest: digest(token), person: known.person, stretched: stretched, at: now),
+            SessionBounds(at: now))
+        try passwords.forgetTries(of: fromHere.digest)
+        return .signedIn(token)
+    }
+
+    /// Who is signed in with this cookie.
+    package func session(_ token: String) throws(Fault) -> SignedIn? {
+        let now = machineClock()
+        return try sessions.session(digest(token), at: now, SessionBounds(at: now))
+    }
+
+    package func signOut(_ token: String) throws(Fault) {
+        try sessions.endSession(digest(token))
+    }
+
+    /// The address of the person whose link ends with this secret, while it is good.
+    package func email(behindLink secret: String) throws(Fault) -> EmailAddress? {
+        try passwords.email(behindLink: digest(secret), at: machineClock())
+    }
+
+    /// Uses up the link, and ends every session of the person.
+    package func choose(
+        _ password: String, byLink secret: String
+    ) throws(Fault) -> ChoiceOutcome {
+        if password.count < SignIns.passwordLengths.lowerBound { return .tooShort }
+        if password.utf8.count > SignIns.passwordLengths.upperBound { return .tooLong }
+        // Strangers without a link cost no stretching.
+        guard let email = try email(behindLink: secret) else { return .linkOver }
+        guard begin() else { return .busy }
+        defer { end() }
+        let salt = secrets.randomBytes(16)
+        let stretched = try stretch(password, salt, SignIns.cost)
+        let isKept = try passwords.keep(
+            KeptPassword(salt: salt, stretched: stretched, cost: SignIns.cost),
+            byLink: digest(secret), at: machineClock())
+        if !isKept { return .linkOver }
+        // Wrong tries with the former password keep no one from the new one.
+        try passwords.forgetTries(of: secrets.triedName(email.text))
+        return .chosen
+    }
+
+    /// Counts one more try.
+    private func isWithin(_ limit: Int64, _ tried: Tried, _ now: Instant) throws(Fault) -> Bool {
+        let start = now.advanced(byMilliseconds: -SignIns.tryLife)
+        return try passwords.countTries(of: tried, at: now, since: start) <= limit
+    }
+
+    /// A text that only this session's pages know, for their forms.
+    package func formToken(of token: String) -> String { digest("form \(token)").hexDigits }
+
+    /// A text that occurs once, for a form that must count once.
+    package func newMark() -> String { secrets.randomText(bytes: 15) }
+
+    private func digest(_ text: String) -> [UInt8] { secrets.digest(Array(text.utf8)) }
+
+    /// False while another password is being stretched.
+    private func begin() -> Bool {
+        isStretching.withLock { isTaken in
+            defer { isTaken = true }
+            return !isTaken
+        }
+    }
+
+    private func end() { isStretching.withLock { $0 = false } }
+
+    private func stretch(
+        _ password: String, _ salt: [UInt8], _ cost: Int
+    ) throws(Fault) -> [UInt8] {
+        let bytes = Array(password.utf8.prefix(1024))
+        guard let stretched = secrets.stretch(bytes, salt, cost) else {
+            throw .broken("there is not enough memory to check a password")
+        }
+        return stretched
+    }
+}
+
+extension Secrets {
+    /// Under what the tries of a name are counted.
+    func triedName(_ email: String) -> [UInt8] {
+        digest(Array("person \(email.lowercased())".utf8))
+    }
+}
+
+/// The time depends only on the length.
+private func fits(_ one: [UInt8], _ other: [UInt8]) -> Bool {
+    if one.count != other.count { return false }
+    var difference: UInt8 = 0
+    for place in one.indices { difference |= one[place] ^ other[place] }
+    return difference == 0
+}

@@ -1,0 +1,78 @@
+package import Core
+
+/// A new key, and the key that it replaces.
+package struct RotatedKey: Sendable {
+    package let new: NewKey
+    package let old: Key
+}
+
+/// A key as lists show it.
+package struct ListedKey: Sendable {
+    package let key: Key
+    /// `nil` if it was never used.
+    package let lastUsed: Instant?
+    package var successor: KeyID? { key.rotated?.successor }
+}
+
+/// Some keys of a project, oldest first.
+package struct KeyListAnswer: Sendable {
+    package let project: ProjectID
+    /// The instant for which keys count as valid or not.
+    package let at: Instant
+    package let keys: [ListedKey]
+    /// The last key of the page; `nil` at the end.
+    package let next: KeyID?
+}
+
+/// Stores when keys were used.
+package protocol KeyUsing: Sendable {
+    /// Notes each use, unless a later one is known.
+    func note(_ uses: [KeyUse]) throws(Fault)
+    func uses(ofKeysOf project: ProjectID) throws(Fault) -> [KeyUse]
+}
+
+/// The keys of a project, without their secrets.
+package struct KeyLists: Sendable {
+    let ledger: any EventLog
+    let using: any KeyUsing
+    let now: @Sendable () -> Instant
+
+    /// Up to `limit` of all keys that the project ever had, after `last`.
+    package func list(
+        of project: ProjectID, after last: KeyID? = nil, limit: Int = .max
+    ) throws(CommandError) -> KeyListAnswer {
+        let keys = try ledger.existing(project).keys
+        var rest = keys[...]
+        if let last {
+            guard let place = keys.firstIndex(where: { $0.id == last }) else {
+                throw .refused(.keyUnknown(last))
+            }
+            rest = keys[(place + 1)...]
+        }
+        let page = rest.prefix(limit)
+        let uses = try obtain(using.uses(ofKeysOf: project))
+        let used = Dictionary(uses.map { ($0.key, $0.at) }, uniquingKeysWith: max)
+        return KeyListAnswer(
+            project: project, at: now(),
+            keys: page.map { ListedKey(key: $0, lastUsed: used[$0.id]) },
+            next: page.count < rest.count ? page.last?.id : nil)
+    }
+}
+
+extension NewKey {
+    init(_ text: String, _ key: Key) {
+        self.init(
+            text: text, key: key.id, role: key.created.role, name: key.created.name,
+            limits: key.limits)
+    }
+}
+
+extension Outcome {
+    /// A key of the project that was just changed.
+    func key(_ id: KeyID) throws(CommandError) -> Key {
+        guard let key = state.project?.key(id) else {
+            throw .fault(.broken("changing a key left no key"))
+        }
+        return key
+    }
+}

@@ -1,0 +1,50 @@
+import Core
+
+/// What a command recorded, as its first call and each repetition find it in the log.
+struct Recorded<Told> {
+    let told: Told
+    /// The event that tells it.
+    let event: RecordedEvent
+    let outcome: Outcome
+
+    /// A position in the log that includes the event.
+    var position: Position { event.position }
+    /// A position that includes all of the command's events.
+    var last: Position { outcome.events.last?.position ?? outcome.position }
+
+    /// The first of the outcome's events that tells something.
+    fileprivate init?(_ outcome: Outcome, _ tell: (Event) -> Told?) {
+        for event in outcome.events {
+            guard let told = tell(event.event) else { continue }
+            (self.told, self.event, self.outcome) = (told, event, outcome)
+            return
+        }
+        return nil
+    }
+}
+
+extension Wish {
+    /// A single command, answered from what it recorded. A repetition finds the same, so it gets the same answer:
+    /// later events do not change it. `otherwise` answers a command that had nothing to do.
+    init<Told>(
+        _ command: Command, telling tell: @escaping @Sendable (Event) -> Told?,
+        answer: @escaping @Sendable (Recorded<Told>) throws(CommandError) -> Answer,
+        otherwise: @escaping @Sendable (Outcome) throws(CommandError) -> Answer
+    ) {
+        self.init(command) { outcome throws(CommandError) in
+            guard let recorded = Recorded(outcome, tell) else { return try otherwise(outcome) }
+            return try answer(recorded)
+        }
+    }
+
+    /// The same for a command that always records something. `missing` says what would be broken if it had not.
+    init<Told>(
+        _ command: Command, telling tell: @escaping @Sendable (Event) -> Told?,
+        missing: String,
+        answer: @escaping @Sendable (Recorded<Told>) throws(CommandError) -> Answer
+    ) {
+        self.init(command, telling: tell, answer: answer) { _ throws(CommandError) in
+            throw .fault(.broken(missing))
+        }
+    }
+}

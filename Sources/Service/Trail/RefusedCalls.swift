@@ -1,0 +1,56 @@
+package import Core
+import Synchronization
+
+/// Refused calls of people's keys that are not written yet.
+package final class RefusedCalls: Sendable {
+    /// How many may wait. Further ones are dropped until the next write.
+    private static let limit = 5000
+
+    private let waiting = Mutex<[RefusedCall]>([])
+    private let keeping: any TrailKeeping
+    private let secrets: Secrets
+    private let now: @Sendable () -> Instant
+
+    init(_ ports: Ports) {
+        keeping = ports.trail
+        secrets = ports.secrets
+        now = ports.now
+    }
+
+    /// Whether refused calls of this key are kept.
+    package func keeps(_ key: LiveKey) -> Bool { key.role.isOfPeople }
+
+    /// Keeps a refusal. `details` completes it.
+    package func note(
+        _ key: LiveKey, _ call: String, status: Int, code: String,
+        details: (inout RefusedCall) -> Void
+    ) {
+        var refused = RefusedCall(
+            project: key.project, at: now(), id: secrets.randomText(bytes: 8), key: key.key,
+            call: call, status: status, code: code)
+        details(&refused)
+        waiting.withLock { [refused] waiting in
+            if waiting.count < RefusedCalls.limit { waiting.append(refused) }
+        }
+    }
+
+    /// Writes waiting refusals, and deletes the old ones beyond the age and the number that are kept.
+    package func write() throws(Fault) {
+        let calls = waiting.withLock { waiting in
+            defer { waiting = [] }
+            return waiting
+        }
+        if calls.isEmpty { return }
+        do throws(Fault) {
+            try keeping.note(calls)
+        } catch {
+            waiting.withLock { $0 = Array((calls + $0).prefix(RefusedCalls.limit)) }
+            throw error
+        }
+        let since = now().advanced(byMilliseconds: -RefusedCall.keptFor)
+        for project in Set(calls.map(\.project)) {
+            try keeping.forgetRefusedCalls(
+                of: project, before: since, beyond: RefusedCall.countLimit)
+        }
+    }
+}

@@ -1,0 +1,130 @@
+/// Work in steps, some of which wait for others, so that no thread has to wait with them.
+///
+/// A step says what it needs and not who carries it out: a command's own thread may wait for the end, and a
+/// server goes on where the last step ended.
+package indirect enum Course<End: Sendable>: Sendable {
+    case ended(End)
+    /// Work for a thread that may wait a while, such as a look into a database.
+    case work(@Sendable () -> Course)
+    /// Begins something that resumes the course later, once, from a thread that must not be held up.
+    case wait(@Sendable (_ resume: @escaping @Sendable (Course) -> Void) -> Void)
+}
+
+extension Course {
+    /// The same course, followed by what `next` makes of its end.
+    package func then<Other>(
+        _ next: @escaping @Sendable (End) -> Course<Other>
+    ) -> Course<Other> {
+        switch self {
+        case .ended(let end): next(end)
+        case .work(let work): .work { work().then(next) }
+        case .wait(let begin): .wait { resume in begin { resume($0.then(next)) } }
+        }
+    }
+
+    package func map<Other>(_ change: @escaping @Sendable (End) -> Other) -> Course<Other> {
+        then { .ended(change($0)) }
+    }
+
+    /// Carries it out on this thread, which waits.
+    package func awaited() -> End {
+        var course = self
+        while true {
+            switch course {
+            case .ended(let end): return end
+            case .work(let work): course = work()
+            case .wait(let begin):
+                let next = Monitor<Course?>(nil)
+                begin { given in next.change(wake: .one) { $0 = given } }
+                course = next.wait { $0 }
+            }
+        }
+    }
+
+    /// Carries it out; `end` runs on the thread of the last step. `isPatient` tells whether this thread may
+    /// wait; if not, `whenPatient` finds another one for work.
+    package func carryOut(
+        isPatient: Bool,
+        whenPatient: @escaping @Sendable (@escaping @Sendable () -> Void) -> Void,
+        end: @escaping @Sendable (End, _ isPatient: Bool) -> Void
+    ) {
+        switch self {
+        case .ended(let result): end(result, isPatient)
+        case .work(let work):
+            if isPatient {
+                return work().carryOut(isPatient: true, whenPatient: whenPatient, end: end)
+            }
+            whenPatient { work().carryOut(isPatient: true, whenPatient: whenPatient, end: end) }
+        case .wait(let begin):
+            begin { $0.carryOut(isPatient: false, whenPatient: whenPatient, end: end) }
+        }
+    }
+
+    /// All of them side by side: each goes on as soon as it can, whatever the others wait for.
+    package static func all(_ courses: [Course]) -> Course<[End]> {
+        let gathering = Gathering(courses)
+        return .work { gathering.goOn() }
+    }
+
+    /// The course after the work that it begins with.
+    fileprivate var untilWaiting: Course {
+        var course = self
+        while case .work(let work) = course { course = work() }
+        return course
+    }
+}
+
+/// Courses that go on side by side until all have ended.
+private final class Gathering<End: Sendable>: Sendable {
+    private struct State: Sendable {
+        var ends: [Int: End] = [:]
+        /// The courses that can go on.
+        var ready: [(place: Int, course: Course<End>)]
+        /// Set while nothing can go on.
+        var resume: (@Sendable (Course<[End]>) -> Void)?
+    }
+    private let state: Monitor<State>
+    private let count: Int
+
+    init(_ courses: [Course<End>]) {
+        count = courses.count
+        state = Monitor(State(ready: courses.enumerated().map { ($0, $1) }))
+    }
+
+    /// Carries out what can go on; one course may let another one go on.
+    func goOn() -> Course<[End]> {
+        while true {
+            let ready = state.change(wake: .none) { state in
+                defer { state.ready = [] }
+                return state.ready
+            }
+            if ready.isEmpty { break }
+            for (place, course) in ready { goOn(with: course, at: place) }
+        }
+        let ends = state.change(wake: .none) { $0.ends }
+        if ends.count == count { return .ended((0..<count).compactMap { ends[$0] }) }
+        return .wait { [self] resume in
+            let canGoOn = state.change(wake: .none) { state in
+                if state.ready.isEmpty { state.resume = resume }
+                return !state.ready.isEmpty
+            }
+            if canGoOn { resume(.work { [self] in goOn() }) }
+        }
+    }
+
+    private func goOn(with course: Course<End>, at place: Int) {
+        switch course.untilWaiting {
+        case .ended(let end): state.change(wake: .none) { $0.ends[place] = end }
+        case .work: preconditionFailure("no work is left before a course waits")
+        case .wait(let begin):
+            begin { [self] next in
+                let resume = state.change(wake: .none) { state in
+                    state.ready.append((place, next))
+                    defer { state.resume = nil }
+                    return state.resume
+                }
+                resume?(.work { [self] in goOn() })
+            }
+        }
+    }
+}

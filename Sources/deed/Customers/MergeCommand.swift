@@ -1,0 +1,53 @@
+import API
+import Commands
+import Core
+import Service
+
+let mergeCommand = CommandSpec(
+    path: ["customer", "merge"],
+    summary: "Makes two ids of one player one customer, or takes that back.",
+    options: [
+        .value("from", "ID", "the customer who becomes a part of the other one", isRequired: true),
+        .value("into", "ID", "the customer who gets all that the first one has"),
+        .flag("undo", "take the merge of --from back, instead of --into"),
+    ] + reasons + [.idempotencyKey, .project] + Option.terms + Option.database,
+    example:
+        "deed customer merge --from anon-7 --into u1 --reason \"new phone\" --ticket T-8 --dry-run"
+) { invocation throws(CommandEnd) in
+    let from = try invocation.mergedCustomer("from")
+    let into = invocation["into"] == nil ? nil : try invocation.mergedCustomer("into")
+    if (into == nil) != invocation.has("undo") {
+        throw invocation.usage("give either --into or --undo")
+    }
+    let stream = Stream(
+        project: try invocation.project(), environment: .production, customer: from)
+    let terms = try invocation.terms(concerning: 2...2)
+    let reason = try invocation.adminReason()
+    let sender = try invocation.sender()
+    try invocation.withUseCases(in: stream.project) { useCases throws(CommandEnd) in
+        let wish =
+            if let into {
+                useCases.merges.merging(
+                    stream, into: into, reason: reason, isOfBackEnd: false, by: sender)
+            } else {
+                useCases.merges.undoing(stream, reason: reason, by: sender)
+            }
+        try invocation.fulfil(wish, on: terms, useCases) { answer in
+            let other = answer.recorded.event.mergedWith?.customer.text ?? ""
+            return (
+                answer.json,
+                into == nil
+                    ? "\(from) is no part of \(other) any more."
+                    : "\(from) is a part of \(other) now."
+            )
+        }
+    }
+}
+
+extension Invocation {
+    fileprivate func mergedCustomer(_ name: String) throws(CommandEnd) -> CustomerID {
+        guard let customer: CustomerID = try id(name) else { throw usage("--\(name) is missing") }
+        if customer.isReserved { throw usage("--\(name) begins with a prefix that Deed reserves") }
+        return customer
+    }
+}

@@ -1,0 +1,76 @@
+import API
+import Commands
+import Core
+import Service
+
+let trailCommand = CommandSpec(
+    path: ["trail"],
+    summary: "Lists what people and their keys did, and what was refused to them, newest first.",
+    options: [
+        .value("actor", "NAME", "by this key or person, as in key:k_7fj2 or cli:ann"),
+        .value("customer", "ID", "about this customer"),
+        .value("action", "NAME", "an event's type such as grant.given, or a refused call"),
+        .value("ticket", "ID", "for this support case"),
+        .value("from", "INSTANT", "at this instant or later"),
+        .value("to", "INSTANT", "before this instant"),
+        .value("environment", "NAME", "in production or sandbox (default: both)"),
+        .value("after", "PLACE", "what comes after the end of an earlier page"),
+        .value("limit", "COUNT", "at most this many (default: 100)"), .project,
+    ] + Option.database,
+    onlyReads: true, example: "deed trail --ticket T-2"
+) { invocation throws(CommandEnd) in
+    let filter = try invocation.trailFilter()
+    let limit = try invocation.integer("limit", in: 1...100_000) ?? 100
+    let project = try invocation.project()
+    var after: TrailPlace?
+    if let text = invocation["after"] {
+        after = TrailPlace(text)
+        if after == nil { throw invocation.usage("--after takes what an earlier page named") }
+    }
+    try invocation.withUseCases(in: project) { useCases throws(CommandEnd) in
+        let answer = try obey(
+            useCases.trails.list(of: project, filter, after: after, limit: limit))
+        invocation.show(answer.json, text: answer.table)
+    }
+}
+
+extension Invocation {
+    fileprivate func trailFilter() throws(CommandEnd) -> TrailFilter {
+        var filter = TrailFilter()
+        filter.actor = try id("actor")
+        filter.customer = try id("customer")
+        filter.action = self["action"]
+        filter.ticket = try id("ticket")
+        (filter.from, filter.to) = try period()
+        filter.environment = try word("environment")
+        return filter
+    }
+}
+
+extension TrailAnswer {
+    fileprivate var table: String {
+        if entries.isEmpty, next == nil { return "Nothing of \(project) fits." }
+        let more = next.map { ["There is more; see: --after \($0.text)"] } ?? []
+        return (entries.map { $0.line(actorNames) } + more).joined(separator: "\n")
+    }
+}
+
+extension TrailEntry {
+    fileprivate func line(_ names: [Actor: String]) -> String {
+        let name = names[actor].map { " (\($0))" } ?? ""
+        switch self {
+        case .act(let act):
+            let (reason, ticket) = act.why
+            let whom = act.stream.isOfProject ? "" : "   \(act.stream.customer)"
+            return "\(place.at.text)   \(act.type)\(whom)   by \(actor)\(name)"
+                + (reason.map { ": \($0)" } ?? "") + (ticket.map { "   ticket \($0)" } ?? "")
+                + "   \(act.position)"
+        case .refusal(let call):
+            let whom = call.customer.map { "   \($0)" } ?? ""
+            return
+                "\(place.at.text)   refused: \(call.code)   \(call.call)\(whom)   by \(actor)\(name)"
+                + (call.reason.map { ": \($0)" } ?? "")
+                + (call.ticket.map { "   ticket \($0)" } ?? "")
+        }
+    }
+}

@@ -1,0 +1,79 @@
+"""Customers with many events, beside others.
+
+usage: long.py fill PORT KEY CUSTOMERS EVENTS
+       long.py load PORT KEY CUSTOMERS RATE SECONDS NAME
+
+`fill` gives each of the customers long-0, long-1, ... that many events, each a change of a balance under a key of
+its own. `load` has each of them write once a second, and others, each with one event, RATE times a second. It prints the
+milliseconds of the others' writes, of the long ones' writes, and of repeated calls of those: p50 and p99 of each."""
+import asyncio
+import sys
+import time
+
+command, port, key = sys.argv[1], int(sys.argv[2]), sys.argv[3]
+customers = int(sys.argv[4])
+CLIENTS = 50
+
+
+class Client:
+    async def open(self):
+        self.reader, self.writer = await asyncio.open_connection("127.0.0.1", port)
+        return self
+
+    async def adjust(self, customer, name):
+        body = b'{"amount":1,"reason":"bench"}'
+        began = time.monotonic()
+        self.writer.write(
+            f"POST /v1/customers/{customer}/balances/coins/adjust HTTP/1.1\r\nHost: bench\r\n"
+            f"Authorization: Bearer {key}\r\nIdempotency-Key: {name}\r\nContent-Length: {len(body)}\r\n\r\n".encode()
+            + body)
+        head = await self.reader.readuntil(b"\r\n\r\n")
+        if b" 20" not in head.split(b"\r\n")[0]:
+            sys.exit(f"error: {head.decode()}")
+        length = int(head.lower().partition(b"content-length:")[2].split(b"\r\n")[0])
+        await self.reader.readexactly(length)
+        return 1000 * (time.monotonic() - began)
+
+
+async def fill(events):
+    async def part(number):
+        client = await Client().open()
+        for event in range(events):
+            for customer in range(number, customers, CLIENTS):
+                await client.adjust(f"long-{customer}", f"fill-{event}")
+
+    await asyncio.gather(*(part(number) for number in range(min(CLIENTS, customers))))
+
+
+async def load(rate, seconds, name):
+    others, own, again = [], [], []
+    start = time.monotonic() + 0.5
+
+    async def until(moment):
+        await asyncio.sleep(max(0, moment - time.monotonic()))
+
+    async def other(number):
+        client = await Client().open()
+        for turn in range(rate * seconds // CLIENTS):
+            await until(start + (turn * CLIENTS + number) / rate)
+            others.append(await client.adjust(f"other-{name}-{number}-{turn}", "once"))
+
+    async def one(number):
+        client = await Client().open()
+        for turn in range(seconds):
+            await until(start + turn + number / max(1, customers))
+            own.append(await client.adjust(f"long-{number}", f"{name}-{turn}"))
+            if turn % 10 == 9:
+                again.append(await client.adjust(f"long-{number}", f"fill-{turn}"))
+
+    await asyncio.gather(*(other(number) for number in range(CLIENTS)),
+                         *(one(number) for number in range(customers)))
+
+    def told(times):
+        times.sort()
+        return [f"{times[int(part * (len(times) - 1))]:.2f}" for part in (0.5, 0.99)] if times else ["-", "-"]
+
+    print(*told(others), *told(own), *told(again))
+
+
+asyncio.run(fill(int(sys.argv[5])) if command == "fill" else load(int(sys.argv[5]), int(sys.argv[6]), sys.argv[7]))

@@ -1,0 +1,14 @@
+-- A row for each role of the person, or one without a role. Notes the use, at most once a minute.
+-- 1 digest, 2 now; over are: 3 those that started then or earlier, 4 those last used then or earlier
+with live as (
+    select s.digest, s.person, s.seen_at from {schema}.sessions as s
+    where s.digest = $1::bytea and s.started_at > $3::bigint and s.seen_at > $4::bigint
+), seen as (
+    update {schema}.sessions as s set seen_at = $2::bigint
+    from live where s.digest = live.digest and live.seen_at < $2::bigint - 60000
+)
+select p.person, p.email, r.project, r.role
+from live
+join {schema}.people as p on p.person = live.person and p.password is not null
+left join {schema}.person_roles as r on r.person = live.person
+order by r.project

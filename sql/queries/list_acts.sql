@@ -1,0 +1,50 @@
+-- What people did, newest first. Parameter 12 limits how many events are read. If there may be
+-- more, the last event that was read follows the matching ones.
+-- 1 project, 2 environment, 3 recorded at, 4 shard and 5 sequence of the place to continue from,
+-- 6 actor, 7 customer, 8 type, 9 the ticket as a member, 10 recorded from, 11 recorded before,
+-- 12 how many to read, 13 limit, 14 actors who are not people, 15 the customer that stands for the
+-- project
+with looked as not materialized (
+    select e.shard, e.seq, e.environment, e.customer, e.version, e.type, e.payload, e.recorded_at, e.actor
+    from {schema}.events as e
+    where e.project = $1::text and e.type in (
+            'grant.given', 'grant.changed', 'grant.revoked', 'purchase.attached', 'purchase.detached',
+            'purchase.blocked', 'purchase.unblocked', 'balance.adjusted', 'order.closed',
+            'customer.merged', 'customer.joined', 'customer.parted', 'customer.unmerged', 'customer.erased',
+            'project.created', 'project.changed', 'key.created', 'key.revoked', 'key.rotated',
+            'catalog.changed', 'app.set', 'app.removed', 'app.allowed', 'app.disallowed', 'webhook.set',
+            'webhook.removed', 'reconciliation.started', 'log.accepted'
+        )
+        and (e.recorded_at, e.shard, e.seq) < ($3::bigint, $4::smallint, $5::bigint)
+        and e.recorded_at >= $10::bigint and e.recorded_at < $11::bigint
+    order by e.recorded_at desc, e.shard desc, e.seq desc
+    limit $12::bigint
+), fitting as materialized (
+    select l.* from looked as l
+    where (l.actor like 'key:%' or l.actor like 'cli:%' or l.actor like 'person:%')
+        and l.actor <> all ($14::text[])
+        and ($2::text is null or l.environment = $2::text or l.customer = $15::text)
+        and ($6::text is null or l.actor = $6::text)
+        and ($7::text is null or l.customer = $7::text)
+        and ($8::text is null or l.type = $8::text)
+        and ($9::text is null or position($9::text in l.payload) > 0)
+        -- Events beyond the head are not part of the log.
+        and l.seq between 1 and (
+            select s.head from {schema}.shards as s where s.shard = l.shard
+            order by s.head desc limit 1
+        )
+    order by l.recorded_at desc, l.shard desc, l.seq desc
+    limit $13::bigint
+)
+select f.shard, f.seq, f.environment, f.customer, f.version, f.type, f.payload, f.recorded_at, f.actor, true
+from fitting as f
+union all
+select * from (
+    select l.shard, l.seq, l.environment, l.customer, l.version, l.type, l.payload, l.recorded_at, l.actor, false
+    from looked as l
+    -- Counts all of them only if too few match.
+    where case when (select count(*) from fitting) < $13::bigint
+        then (select count(*) from looked) = $12::bigint else false end
+    order by l.recorded_at, l.shard, l.seq
+    limit 1
+) as last

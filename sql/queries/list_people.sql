@@ -1,0 +1,8 @@
+-- A row for each role, and one for a person without a role.
+-- 1 e-mail address, or null for all people
+select p.person, p.email, p.created_at, p.password is not null, r.project, r.role,
+    (select max(s.seen_at) from {schema}.sessions as s where s.person = p.person)
+from {schema}.people as p
+left join {schema}.person_roles as r on r.person = p.person
+where $1::text is null or p.email = $1::text
+order by p.email, r.project

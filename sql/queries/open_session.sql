@@ -1,0 +1,15 @@
+-- Of a person, the twenty sessions that were used last stay. Those whose time is over go.
+-- Nothing is opened if the password that was checked is no longer the person's.
+-- 1 digest, 2 person, 3 now; over are: 4 those that started then or earlier, 5 those last used then or earlier;
+-- 6 what scrypt made of the password
+with old as (
+    delete from {schema}.sessions as s
+    where s.started_at <= $4::bigint or s.seen_at <= $5::bigint or s.digest in (
+        select o.digest from {schema}.sessions as o where o.person = $2::text
+        order by o.seen_at desc, o.digest
+        offset 19
+    )
+)
+insert into {schema}.sessions (digest, person, started_at, seen_at)
+select $1::bytea, p.person, $3::bigint, $3::bigint from {schema}.people as p
+where p.person = $2::text and p.password = $6::bytea

@@ -1,0 +1,12 @@
+-- Takes the link away and keeps the password, or returns nothing.
+-- 1 digest of the link, 2 now, 3 salt, 4 what scrypt makes of the password, 5 its cost
+with used as (
+    delete from {schema}.person_links as l
+    where l.digest = $1::bytea and l.ends_at > $2::bigint
+    returning l.person
+), ended as (
+    delete from {schema}.sessions as s using used where s.person = used.person
+)
+update {schema}.people as p set salt = $3::bytea, password = $4::bytea, cost = $5::int2
+from used where p.person = used.person
+returning p.person
