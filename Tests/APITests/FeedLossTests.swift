@@ -34,8 +34,10 @@ struct FeedLossTests {
         #expect(give("held", through: service) == 201)
         let held = try Stream.test("held")
         // Its events are written, but its commit waits for a row locked by another session.
-        var connection = try Connection.open(
-            ConnectionSettings(url: service.database.url, role: nil))
+        var settings = ConnectionSettings(url: service.database.url, role: nil)
+        // Its locks are held for as long as the reads below take.
+        settings.silentLockMilliseconds = 0
+        var connection = try Connection.open(settings)
         func run(_ text: String) throws {
             try connection.run([Statement(embedded: Array(text.utf8))()]) { _, _ in }
         }

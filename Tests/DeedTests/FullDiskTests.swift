@@ -50,7 +50,7 @@ extension ProgramTests {
             #expect(try readiness().status == 503)
             #expect(try readiness("?for=reads").status == 200)
             let read = try client.send("GET", "\(service.url)/v1/customers/u0/entitlements")
-            #expect(read.status == 200)
+            #expect(read.status == 200, "\(read.text)")
 
             try disk.clear()
             #expect(try eventually(within: 10_000) { try readiness().status == 200 })

@@ -254,7 +254,9 @@ private final class Hold: Sendable {
 
     init(_ url: String) throws {
         self.url = url
-        let connection = try Connection.open(ConnectionSettings(url: url, role: nil))
+        var settings = ConnectionSettings(url: url, role: nil)
+        settings.silentLockMilliseconds = 0
+        let connection = try Connection.open(settings)
         let held = Mutex<Connection?>(connection)
         startThread("hold") { [state] in
             held.withLock { connection in

@@ -218,7 +218,9 @@ struct OutageTests {
     func hangingReads() throws {
         let ledger = database.ledger(change: { $0.readPatienceMilliseconds = 400 })
         defer { ledger.close() }
-        var holder = try Connection.open(ConnectionSettings(url: database.url, role: nil))
+        var settings = ConnectionSettings(url: database.url, role: nil)
+        settings.silentLockMilliseconds = 0
+        var holder = try Connection.open(settings)
         let lock = "begin; lock deed.events in access exclusive mode; select 1"
         try holder.run(Script(embedded: Array(lock.utf8)))
         let started = monotonicMilliseconds()
