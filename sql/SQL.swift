@@ -35,6 +35,9 @@ package struct Migration: Sendable {
         Migration(
             number: 11, name: "0011_causes", script: Script(embedded: File._011_causes_sql),
             isStepwise: true),
+        Migration(
+            number: 12, name: "0012_notes", script: Script(embedded: File._012_notes_sql),
+            isStepwise: true),
     ]
 }
 

@@ -281,10 +281,11 @@ func obey<Answer>(
 extension Refusal {
     fileprivate var status: Int {
         switch self {
-        case .projectUnknown, .keyUnknown, .appUnknown, .grantUnknown, .orderUnknown,
+        case .projectUnknown, .keyUnknown, .appUnknown, .grantUnknown, .noteUnknown, .orderUnknown,
             .customerUnknown, .neverErased, .purchaseUnknown, .notUnclaimed:
             404
-        case .projectExists, .grantEnded, .grantOver, .tooManyKeys, .tooManyGrants, .orderExists,
+        case .projectExists, .grantEnded, .grantOver, .tooManyKeys, .tooManyGrants, .tooManyNotes,
+            .orderExists,
             .orderFulfilled, .tooManyOrders, .creditLimitReached, .insufficientBalance,
             .balanceOutOfBounds,
             .tokenTaken, .tooManyTokens, .tooManyUnclaimed, .heldByAnother,

@@ -32,9 +32,9 @@ struct InstanceSigns: Sendable {
     /// Names of events worth recording since the last call.
     func news() -> [String] {
         let noted = parts.submissions.news.take()
-        return noted.apps.map { Note.news(of: $0) }
+        return noted.apps.map { NoteName.news(of: $0) }
             + noted.products.flatMap { project, products in
-                products.map { Note.bought($0, in: project) }
+                products.map { NoteName.bought($0, in: project) }
             }
     }
 

@@ -27,6 +27,8 @@ package enum Refusal: Error, Hashable, Sendable {
     case grantEndsBeforeItStarts(start: Instant, end: Instant)
     case grantEndsTooLate
     case tooManyGrants(limit: Int)
+    case noteUnknown(NoteID)
+    case tooManyNotes(limit: Int)
     case customerUnknown(CustomerID)
     case alreadyErased(CustomerID, at: Instant)
     case neverErased(CustomerID)
@@ -117,6 +119,8 @@ package enum Refusal: Error, Hashable, Sendable {
         case .grantEndsBeforeItStarts: "grant_ends_before_it_starts"
         case .grantEndsTooLate: "grant_ends_too_late"
         case .tooManyGrants: "too_many_grants"
+        case .noteUnknown: "note_unknown"
+        case .tooManyNotes: "too_many_notes"
         case .customerUnknown: "customer_unknown"
         case .alreadyErased: "already_erased"
         case .neverErased: "never_erased"
@@ -226,6 +230,10 @@ package enum Refusal: Error, Hashable, Sendable {
             "The grant would end after the year 9999; give an earlier end, or none at all."
         case .tooManyGrants(let limit):
             "The customer has \(limit) grants, which is the limit; use another customer."
+        case .noteUnknown(let id):
+            "The customer has no note \"\(id)\" in the requested environment; see: deed note list"
+        case .tooManyNotes(let limit):
+            "The customer has \(limit) notes, which is the limit; remove one first."
         case .customerUnknown(let id):
             "There is no customer \"\(id)\" in the environments that were asked for; see: deed find"
         case .alreadyErased(let id, let instant):

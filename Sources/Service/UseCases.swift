@@ -5,6 +5,7 @@ package struct UseCases: Sendable {
     package let customers: Customers
     package let grants: Grants
     package let grantLists: GrantLists
+    package let notes: Notes
     package let finds: Finds
     package let balances: CustomerBalances
     package let orders: Orders
@@ -37,6 +38,7 @@ package struct UseCases: Sendable {
         grants = Grants(secrets: secrets)
         grantLists = GrantLists(
             ledger: ledger, listing: ports.grants, reading: ports.reading, now: now)
+        notes = Notes(ledger: ledger, secrets: secrets)
         finds = Finds(ports)
         balances = CustomerBalances(ledger: ledger, secrets: secrets)
         orders = Orders(ledger: ledger, directory: directory, secrets: secrets, now: now)

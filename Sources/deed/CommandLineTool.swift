@@ -22,6 +22,7 @@ enum CommandLineTool {
         + grantCommands
         + [adjustCommand, transferCommand, mergeCommand]
         + blockCommands
+        + noteCommands
         + orderCommands
         + unclaimedCommands
         + refundCommands

@@ -199,6 +199,9 @@ struct Stage {
                 call: "GET /v1/customers/{customer}/explain", role: .reader, arguments: ["u1"],
                 apart: 200),
             Row(
+                call: "GET /v1/customers/{customer}/notes", role: .reader, arguments: ["u1"],
+                apart: 200),
+            Row(
                 call: "GET /v1/customers/{customer}/events", role: .reader, arguments: ["u1"],
                 apart: 200),
             Row(
@@ -281,6 +284,12 @@ struct Stage {
             admin(
                 "PATCH /v1/customers/{customer}/grants/{grant}", ["u1", things.grant],
                 #"{"for":"P9D","reason":"r","ticket":"t"}"#, elsewhere: 404, apart: 404),
+            admin(
+                "POST /v1/customers/{customer}/notes", ["u1"], #"{"text":"n","ticket":"t"}"#,
+                elsewhere: 201, apart: 201),
+            admin(
+                "DELETE /v1/customers/{customer}/notes/{note}", ["u1", "n_none"], because,
+                elsewhere: 404, apart: 404),
             admin("\(purchase)/block", held, because, elsewhere: 404, apart: 404),
             admin("\(purchase)/unblock", held, because, elsewhere: 404, apart: 404),
             admin("\(purchase)/transfer", held, wish, elsewhere: 404, apart: 404),

@@ -24,6 +24,7 @@ extension Stage {
     static let supported: Set = [
         "POST /v1/customers/{customer}/grants", "DELETE /v1/customers/{customer}/grants/{grant}",
         "PATCH /v1/customers/{customer}/grants/{grant}",
+        "POST /v1/customers/{customer}/notes", "DELETE /v1/customers/{customer}/notes/{note}",
         "POST /v1/customers/{customer}/purchases/{purchase}/transfer",
         "POST /v1/customers/{customer}/purchases/{purchase}/undo_transfer",
         "GET /v1/unclaimed/{purchase}", "POST /v1/unclaimed/{purchase}/attach",

@@ -50,7 +50,12 @@ struct RandomStream {
         case 6: ofGrant()
         case 7...8: ofBalance()
         case 9: ofOrder()
-        case 10: random.chance(50) ? ofNotice() : ofMerge()
+        case 10:
+            switch random.number(0...2) {
+            case 0: ofNotice()
+            case 1: ofMerge()
+            default: ofNote()
+            }
         default: ofRefund()
         }
     }
@@ -114,6 +119,17 @@ struct RandomStream {
         case 3: return .purchaseUnblocked(change)
         default: return .accountJoined(AccountJoined(account: id("a1"), customer: other))
         }
+    }
+
+    private mutating func ofNote() -> Event {
+        let note: NoteID = id("n\(random.number(1...4))")
+        if random.chance(30) {
+            return .noteRemoved(NoteRemoved(note: note, reason: id("old"), ticket: nil))
+        }
+        return .noteAdded(
+            NoteAdded(
+                note: note, text: noteText(one(of: ["calls often", "two\nphones"])),
+                ticket: maybe(id("T-5"))))
     }
 
     private mutating func ofGrant() -> Event {

@@ -13,7 +13,7 @@ with looked as not materialized (
             'customer.merged', 'customer.joined', 'customer.parted', 'customer.unmerged', 'customer.erased',
             'project.created', 'project.changed', 'key.created', 'key.revoked', 'key.rotated',
             'catalog.changed', 'app.set', 'app.removed', 'app.allowed', 'app.disallowed', 'webhook.set',
-            'webhook.removed', 'reconciliation.started', 'log.accepted'
+            'webhook.removed', 'reconciliation.started', 'log.accepted', 'note.added', 'note.removed'
         )
         and (e.recorded_at, e.shard, e.seq) < ($3::bigint, $4::smallint, $5::bigint)
         and e.recorded_at >= $10::bigint and e.recorded_at < $11::bigint

@@ -4,6 +4,7 @@ extension V1 {
     var customerRoutes: [Route] {
         GrantRoutes(grants: useCases.grants, keeper: keeper).routes
             + GrantListRoutes(lists: useCases.grantLists).routes
+            + NoteRoutes(notes: useCases.notes, reading: useCases.customers.reading).routes
             + BalanceRoutes(
                 balances: useCases.balances, reading: useCases.customers.reading, keeper: keeper
             ).routes

@@ -13,8 +13,15 @@ extension Body {
     /// Why a person acts. Support staff must name a ticket.
     func reason(of call: Call) throws(Problem) -> AdminReason {
         let reason = try adminReason()
-        if call.access.isOfSupport, reason.ticket == nil { throw .noTicket }
+        _ = try ticket(of: call)
         return reason
+    }
+
+    /// The support case. Support staff must name one.
+    func ticket(of call: Call) throws(Problem) -> Ticket? {
+        let ticket = try ticket()
+        if call.access.isOfSupport, ticket == nil { throw .noTicket }
+        return ticket
     }
 }
 

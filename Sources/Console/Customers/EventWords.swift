@@ -67,6 +67,8 @@ struct EventWords {
         switch kind {
         case "grant.given": "\(text("entitlement")) was given\(until)"
         case "grant.changed": "The grant \(text("grant")) got another end\(until)"
+        case "note.added": "Note: \(text("text"))"
+        case "note.removed": "The note \(text("note")) was removed"
         case "grant.revoked": "The grant \(text("grant")) was revoked"
         case "access.started": "Access to \(text("entitlement")) began"
         case "access.ended": "Access to \(text("entitlement")) ended"

@@ -7,6 +7,7 @@ package struct CustomerContent: Hashable, Sendable {
     package var accountCustomers: [CustomerID] = []
     package var consents: [ConsentFact] = []
     package var grants: [Grant] = []
+    package var notes: [Note] = []
     package var balances = Balances()
     package var orders: [Order] = []
     package var tokens: [AccountToken] = []
@@ -61,6 +62,8 @@ package struct CustomerContent: Hashable, Sendable {
             changeGrant(changed.grant) { $0.change = changed }
         case .grantRevoked(let revoked):
             changeGrant(revoked.grant) { $0.revocation = revoked }
+        case .noteAdded(let added): notes.append(Note(added))
+        case .noteRemoved(let removed): notes.removeAll { $0.id == removed.note }
         case .balanceCredited, .balanceDebited, .balanceSpent, .balanceAdjusted:
             apply(movement: event)
         case .orderOpened(let opened): orders.append(Order(opened))

@@ -37,6 +37,8 @@ package struct CustomerState: Hashable, Sendable {
     }
     /// In the order in which they were given.
     package var grants: [Grant] { content.value.grants }
+    /// In the order in which they were added. A merge leaves them where they are.
+    package var notes: [Note] { content.value.notes }
     package var balances: Balances { content.value.balances }
     /// In the order in which they were opened.
     package var orders: [Order] { content.value.orders }
@@ -80,6 +82,10 @@ package struct CustomerState: Hashable, Sendable {
                 }
             case .grantRevoked(let revoked):
                 $0.changeGrant(revoked.grant) { $0.revokedBy = recorded.actor }
+            case .noteAdded(let added):
+                if let place = $0.notes.lastIndex(where: { $0.id == added.note }) {
+                    $0.notes[place] = Note(added, at: recorded.recordedAt, by: recorded.actor)
+                }
             case .customerErased: $0.erasedOn = recorded.recordedAt
             default: break
             }

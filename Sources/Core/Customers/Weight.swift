@@ -18,7 +18,8 @@ extension CustomerState {
             let names = one.purchases.count + one.grants.count + one.orders.count
             return sum + weigh(JoinedCustomer.self) + 2 * names * weigh(PurchaseID.self)
         }
-        return 500 + bought + had + named + came
+        let noted = parts.notes.reduce(0) { $0 + weigh(Note.self) + $1.added.text.text.utf8.count }
+        return 500 + bought + had + noted + named + came
     }
 }
 

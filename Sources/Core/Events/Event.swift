@@ -60,6 +60,10 @@ package enum Event: Hashable, Sendable {
     case grantChanged(GrantChanged)
     case grantRevoked(GrantRevoked)
 
+    // What staff want to remember of the customer.
+    case noteAdded(NoteAdded)
+    case noteRemoved(NoteRemoved)
+
     case balanceCredited(BalanceCredited)
     case balanceDebited(BalanceDebited)
     case balanceSpent(BalanceSpent)

@@ -40,6 +40,8 @@ package enum EventType: String, Hashable, Sendable, CaseIterable {
     case grantGiven = "grant.given"
     case grantChanged = "grant.changed"
     case grantRevoked = "grant.revoked"
+    case noteAdded = "note.added"
+    case noteRemoved = "note.removed"
     case balanceCredited = "balance.credited"
     case balanceDebited = "balance.debited"
     case balanceSpent = "balance.spent"
@@ -87,7 +89,8 @@ extension EventType {
             .customer(isFact: true)
         case .refundReportPrepared, .refundReported, .refundUnreported, .purchaseAttached,
             .purchaseDetached, .purchaseBlocked, .purchaseUnblocked, .grantGiven, .grantChanged,
-            .grantRevoked, .balanceCredited, .balanceDebited, .balanceSpent, .balanceAdjusted,
+            .grantRevoked, .noteAdded, .noteRemoved, .balanceCredited, .balanceDebited,
+            .balanceSpent, .balanceAdjusted,
             .orderOpened, .orderFulfilled, .orderClosed, .tokenRegistered, .accessStarted,
             .accessEnded, .accessEndingSoon, .customerMerged, .customerJoined, .customerParted,
             .customerUnmerged, .customerErased:
@@ -115,7 +118,8 @@ extension EventType {
             .renewalChanged, .renewalRestated, .appInstalled:
             .listed
         case .refundRequested, .refundDeclined, .refundReportPrepared, .refundReported,
-            .refundUnreported, .consentRescinded, .accountJoined, .balanceCredited,
+            .refundUnreported, .consentRescinded, .accountJoined, .noteAdded, .noteRemoved,
+            .balanceCredited,
             .balanceDebited, .balanceSpent, .balanceAdjusted, .orderOpened, .orderFulfilled,
             .orderClosed, .tokenRegistered, .accessStarted, .accessEnded, .accessEndingSoon,
             .customerMerged, .customerJoined, .customerParted, .customerUnmerged, .customerErased,
@@ -188,6 +192,8 @@ extension Event {
         case .grantGiven: .grantGiven
         case .grantChanged: .grantChanged
         case .grantRevoked: .grantRevoked
+        case .noteAdded: .noteAdded
+        case .noteRemoved: .noteRemoved
         case .balanceCredited: .balanceCredited
         case .balanceDebited: .balanceDebited
         case .balanceSpent: .balanceSpent
@@ -268,7 +274,7 @@ extension Event {
         case .accessStarted(let notice), .accessEnded(let notice), .accessEndingSoon(let notice):
             .entitlement(notice.entitlement)
         case .customerMerged, .customerJoined, .customerParted, .customerUnmerged, .customerErased,
-            .erased:
+            .noteAdded, .noteRemoved, .erased:
             .customer
         }
     }

@@ -22,7 +22,8 @@ extension Event {
         case .consentRescinded(let fact): .consent(fact)
         case .accountJoined, .refundReportPrepared, .refundReported, .refundUnreported,
             .purchaseAttached, .purchaseDetached, .purchaseBlocked, .purchaseUnblocked,
-            .grantGiven, .grantChanged, .grantRevoked, .balanceCredited, .balanceDebited,
+            .grantGiven, .grantChanged, .grantRevoked, .noteAdded, .noteRemoved, .balanceCredited,
+            .balanceDebited,
             .balanceSpent, .balanceAdjusted, .orderOpened, .orderFulfilled, .orderClosed,
             .tokenRegistered, .accessStarted, .accessEnded, .accessEndingSoon, .customerMerged,
             .customerJoined, .customerParted, .customerUnmerged, .customerErased, .erased,

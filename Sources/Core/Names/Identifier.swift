@@ -126,6 +126,7 @@ package enum CurrencyKind {}
 package enum TransactionKind {}
 package enum GrantKind {}
 package enum KeyKind {}
+package enum NoteKind {}
 package enum OrderKind {}
 package enum AppTransactionKind {}
 package enum NewsKind {}
@@ -151,6 +152,7 @@ package typealias AppTransactionID = Identifier<AppTransactionKind>
 /// A store's name for one piece of news, the same for every repetition.
 package typealias NewsID = Identifier<NewsKind>
 package typealias GrantID = Identifier<GrantKind>
+package typealias NoteID = Identifier<NoteKind>
 package typealias KeyID = Identifier<KeyKind>
 package typealias OrderID = Identifier<OrderKind>
 package typealias ReconciliationID = Identifier<ReconciliationKind>

@@ -41,6 +41,8 @@ extension Event {
         case .grantGiven(let event): event
         case .grantChanged(let event): event
         case .grantRevoked(let event): event
+        case .noteAdded(let event): event
+        case .noteRemoved(let event): event
         case .balanceCredited(let event): event
         case .balanceDebited(let event): event
         case .balanceSpent(let event): event
@@ -137,6 +139,8 @@ extension Event {
         case .grantGiven: self = .grantGiven(try GrantGiven(payload))
         case .grantChanged: self = .grantChanged(try GrantChanged(payload))
         case .grantRevoked: self = .grantRevoked(try GrantRevoked(payload))
+        case .noteAdded: self = .noteAdded(try NoteAdded(payload))
+        case .noteRemoved: self = .noteRemoved(try NoteRemoved(payload))
         case .balanceCredited: self = .balanceCredited(try BalanceCredited(payload))
         case .balanceDebited: self = .balanceDebited(try BalanceDebited(payload))
         case .balanceSpent: self = .balanceSpent(try BalanceSpent(payload))

@@ -12,7 +12,8 @@ extension CustomerContent: PayloadCodable {
             "purchases": .parts(purchases.map(\.parts)),
             "apps": .parts(apps), "installed_by": .ids(installedBy),
             "account_customers": .ids(accountCustomers), "consents": .parts(consents),
-            "grants": .parts(grants), "balances": balances.payload, "orders": .parts(orders),
+            "grants": .parts(grants), "notes": .parts(notes), "balances": balances.payload,
+            "orders": .parts(orders),
             "tokens": .array(texts),
             "departures": .parts(departures),
             "ended": .parts(KeptEnd.all(of: endedAccess)),
@@ -34,6 +35,7 @@ extension CustomerContent: PayloadCodable {
         accountCustomers = try payload.ids("account_customers")
         consents = try payload.parts("consents")
         grants = try payload.parts("grants")
+        notes = try payload.parts("notes")
         balances = try payload.part("balances")
         orders = try payload.parts("orders")
         tokens = try payload.tokens("tokens")

@@ -6,7 +6,7 @@ package protocol NoteReading: Sendable {
 }
 
 /// Names of notes about what came from stores.
-package enum Note {
+package enum NoteName {
     /// A verified notification about an app came.
     package static func news(of app: StoreApp) -> String {
         "news \(app.project) \(app.key.store.rawValue) \(app.key.id)"
@@ -52,7 +52,7 @@ package struct Needs: Sendable {
     package func sight(
         of project: ProjectID, _ state: ProjectState, notes: Set<String>
     ) throws(Fault) -> ProjectSight {
-        let prefix = Note.boughtPrefix(project)
+        let prefix = NoteName.boughtPrefix(project)
         let bought = notes.filter { $0.hasPrefix(prefix) }.compactMap { name -> ProductKey? in
             let words = name.dropFirst(prefix.count).split(separator: " ", maxSplits: 1)
             guard words.count == 2, let store = Store(rawValue: String(words[0])),
@@ -61,7 +61,7 @@ package struct Needs: Sendable {
             return ProductKey(store: store, id: id)
         }
         let heard = state.apps.map(\.key).filter {
-            notes.contains(Note.news(of: StoreApp(project: project, key: $0)))
+            notes.contains(NoteName.news(of: StoreApp(project: project, key: $0)))
         }
         return ProjectSight(
             project: project, state: state,

@@ -123,7 +123,7 @@ extension Invocation {
     }
 
     /// A ticket is a name that Deed has not seen before.
-    private func ticket() throws(CommandEnd) -> Ticket? {
+    func ticket() throws(CommandEnd) -> Ticket? {
         guard let text = self["ticket"] else { return nil }
         do {
             return try Ticket(new: text)

@@ -16,7 +16,7 @@ extension StatusPart {
             for app in state.apps {
                 let place = "\(project) \(app.key.store.rawValue) \(app.key.id)"
                 let news = done.first {
-                    $0.what == Note.news(of: StoreApp(project: project, key: app.key))
+                    $0.what == NoteName.news(of: StoreApp(project: project, key: app.key))
                 }
                 let used = budgets.filter { $0.place.hasPrefix("\(place) ") }
                 let rests = used.contains { $0.restsFor > 0 }

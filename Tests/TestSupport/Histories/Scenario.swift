@@ -26,6 +26,14 @@ package func instant(_ text: String) -> Instant {
     return instant
 }
 
+package func noteText(_ text: String) -> NoteText {
+    do {
+        return try NoteText(text)
+    } catch {
+        preconditionFailure("\(text) \(error)")
+    }
+}
+
 package func duration(_ text: String) -> CalendarDuration {
     guard let duration = CalendarDuration(text) else {
         preconditionFailure("\(text) is no duration")

@@ -1,0 +1,48 @@
+/// What staff wrote about a customer for other staff. Nothing follows from it.
+package struct Note: Hashable, Sendable {
+    package let added: NoteAdded
+    /// When it was added and by whom, once recorded.
+    package internal(set) var at: Instant?
+    package internal(set) var by: Actor?
+
+    package init(_ added: NoteAdded, at: Instant? = nil, by: Actor? = nil) {
+        self.added = added
+        self.at = at
+        self.by = by
+    }
+
+    package var id: NoteID { added.note }
+}
+
+/// The words of a note: several lines, if need be.
+package struct NoteText: Hashable, Sendable {
+    package static let lengthLimit = 2000
+
+    package let text: String
+
+    package init(_ text: String) throws(InvalidNote) {
+        let scalars = text.unicodeScalars
+        if scalars.allSatisfy(\.properties.isWhitespace) { throw .blank }
+        if text.utf8.count > NoteText.lengthLimit { throw .tooLong }
+        if !scalars.allSatisfy({ $0 == "\n" || $0 == "\t" || $0.isPrintable }) {
+            throw .unprintable
+        }
+        self.text = text
+    }
+}
+
+/// Why a text cannot be a note.
+package enum InvalidNote: Error, Hashable, CustomStringConvertible {
+    case blank
+    case tooLong
+    case unprintable
+
+    package var description: String {
+        switch self {
+        case .blank: "says nothing; write what others should know"
+        case .tooLong: "is longer than \(NoteText.lengthLimit) bytes; write several notes"
+        case .unprintable:
+            "holds a character that cannot be printed, other than line feeds and tabs"
+        }
+    }
+}
