@@ -223,7 +223,7 @@ extension Body {
     static let allowUnknown = "allow_unknown"
 
     /// A ticket is always a new name for Deed.
-    private func ticket() throws(Problem) -> Ticket? {
+    func ticket() throws(Problem) -> Ticket? {
         guard let text = try optionalText("ticket") else { return nil }
         do {
             return try Ticket(new: text)
