@@ -16,6 +16,8 @@ package struct Command: Sendable {
     package var claimedTokens: [String] = []
     /// Further customers of the project and environment whose states the decision needs.
     package var customers: [CustomerID] = []
+    /// Those of them whom it does not concern.
+    package var bystanders: Set<CustomerID> = []
     /// Customers of the other environment whose states the decision needs.
     package var customersElsewhere: [CustomerID] = []
     /// Whether it moves all that its customers have, in both environments: the decision then needs the holders of

@@ -30,7 +30,7 @@ package struct Rehearsal: Sendable {
 extension Command {
     /// The customers whom it concerns: its own, then those whom it names. Who keeps what no customer claimed is none.
     package var concerned: [CustomerID] {
-        [stream.customer] + customers.filter { !$0.isReserved }
+        [stream.customer] + customers.filter { !$0.isReserved && !bystanders.contains($0) }
     }
 
     /// The same command, to be taken back once it is decided.

@@ -334,6 +334,7 @@ struct MergeCallTests {
         let reply = undo()
         #expect(reply.status == 409 && reply.code == "merge_spent", "\(reply.text)")
         #expect(try reply.json["currency"] == "coins" && reply.json["needs"] == 100)
+        #expect(try reply.json["missing"]?.text == #"{"coins":1}"#)
         #expect(try front.service.eventCount() == before)
         #expect(
             admin(

@@ -253,7 +253,7 @@ struct SupportKeyTests {
         }
         ask("GET", "/v1/products")
         ask("POST", "/v1/entitlements/query", #"{"customers":["u1","u2"]}"#)
-        ask("POST", "/v1/find", #"{"q":"apple:1","ask_store":true}"#)
+        ask("POST", "/v1/find", #"{"q":"apple:1","ask_store":true,"ticket":"T-1"}"#)
         ask(
             "POST", "/v1/customers/u2/purchases/apple:9/undo_transfer?dry_run=1",
             "{\(reason)}")

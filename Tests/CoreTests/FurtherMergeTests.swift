@@ -125,7 +125,8 @@ extension MergeTests {
         try world.spend(50, of: ben)
         try world.undoMerge(of: anon)
         #expect(world.customer(anon).balance("coins") == 50)
-        #expect(throws: Refusal.merge(.spent(id("coins"), has: 0, needs: 50))) {
+        let loss = MergeRefusal.Loss(currency: id("coins"), has: 0, needs: 50, missing: 50)
+        #expect(throws: Refusal.merge(.spent([loss]))) {
             try world.undoMerge(of: cleo)
         }
         #expect(world.customer(ben).balance("coins") == 0)

@@ -202,20 +202,20 @@ struct MergeTests {
         let own: Int64
         let spent: Int64
         let given: Int64
-        let isSpent: Bool
+        let missing: Int64
     }
 
     @Test(
         "Coins that were spent since do not go back, and others do",
         arguments: [
-            CoinCase(words: "nothing was spent", own: 0, spent: 0, given: 0, isSpent: false),
-            CoinCase(words: "own coins were", own: 50, spent: 50, given: 0, isSpent: false),
-            CoinCase(words: "one too many was", own: 50, spent: 51, given: 0, isSpent: true),
-            CoinCase(words: "all were", own: 0, spent: 100, given: 0, isSpent: true),
-            CoinCase(words: "others came since", own: 0, spent: 60, given: 60, isSpent: false),
-            CoinCase(words: "too few came", own: 0, spent: 60, given: 59, isSpent: true),
-            CoinCase(words: "the other had debts", own: -30, spent: 0, given: 0, isSpent: false),
-            CoinCase(words: "and spent", own: -30, spent: 10, given: 0, isSpent: true),
+            CoinCase(words: "nothing was spent", own: 0, spent: 0, given: 0, missing: 0),
+            CoinCase(words: "own coins were", own: 50, spent: 50, given: 0, missing: 0),
+            CoinCase(words: "one too many was", own: 50, spent: 51, given: 0, missing: 1),
+            CoinCase(words: "all were", own: 0, spent: 100, given: 0, missing: 100),
+            CoinCase(words: "others came since", own: 0, spent: 60, given: 60, missing: 0),
+            CoinCase(words: "too few came", own: 0, spent: 60, given: 59, missing: 1),
+            CoinCase(words: "the other had debts", own: -30, spent: 0, given: 0, missing: 0),
+            CoinCase(words: "and spent", own: -30, spent: 10, given: 0, missing: 10),
         ])
     func spent(row: CoinCase) throws {
         var world = try bought()
@@ -224,8 +224,10 @@ struct MergeTests {
         if row.spent > 0 { try world.spend(row.spent, of: ben) }
         if row.given > 0 { try world.adjust(row.given, of: ben) }
         let total = world.customer(ben).balance("coins")
-        let refusal = Refusal.merge(.spent(id("coins"), has: total, needs: 100))
-        if row.isSpent {
+        let loss = MergeRefusal.Loss(
+            currency: id("coins"), has: total, needs: 100, missing: row.missing)
+        let refusal = Refusal.merge(.spent([loss]))
+        if row.missing > 0 {
             #expect(throws: refusal, "\(row.words)") { try world.undoMerge(of: anon) }
             #expect(world.customer(anon).mergedInto == ben)
         } else {

@@ -16,7 +16,8 @@ extension V1 {
             + UnclaimedRoutes(unclaimed: useCases.unclaimed, keeper: keeper).routes
             + RefundRoutes(refunds: useCases.refunds).routes
             + FindRoutes(
-                finds: useCases.finds, orders: OrderNumbers(submissions, finds: useCases.finds)
+                finds: useCases.finds, orders: OrderNumbers(submissions, finds: useCases.finds),
+                notes: keys.refusals
             ).routes
     }
 }

@@ -6,6 +6,7 @@ import Service
 struct FindRoutes: Sendable {
     let finds: Finds
     let orders: OrderNumbers
+    let notes: RefusedCalls
 
     var routes: [Route] {
         [
@@ -31,7 +32,7 @@ struct FindRoutes: Sendable {
     }
 
     private func ask(_ call: Call) throws(Problem) -> Response {
-        let body = try Body(call.body, of: ["q", "environment", "limit", "ask_store"])
+        let body = try Body(call.body, of: ["q", "environment", "limit", "ask_store", "ticket"])
         let words = try FindWords(member: try body.text("q"))
         let environment = try body.optionalText("environment").map { text throws(Problem) in
             try Environment(member: "environment", text)
@@ -39,12 +40,25 @@ struct FindRoutes: Sendable {
         try call.access.require(environment)
         let limit = try body.optionalInteger("limit", in: Finds.limits) ?? FindRoutes.usual
         let project = call.access.project
-        let answer =
-            try body.flag("ask_store")
-            ? obey(orders.find(words, of: project, in: environment, limit: Int(limit)))
-            : obey(finds.find(words, of: project, in: environment, limit: Int(limit)))
+        if try !body.flag("ask_store") {
+            _ = try body.ticket()
+            return .json(
+                try obey(finds.find(words, of: project, in: environment, limit: Int(limit))).json)
+        }
+        let ticket = try body.ticket(of: call)
+        let answer = try obey(
+            orders.find(words, of: project, in: environment, limit: Int(limit)))
+        // What a store says is recorded as its own, so only this tells who asked.
+        if notes.keeps(call.access.key) {
+            notes.note(call.access.key, FindRoutes.asking, status: 200, code: FindRoutes.asked) {
+                ($0.environment, $0.ticket) = (environment, ticket)
+            }
+        }
         return .json(answer.json)
     }
+
+    private static let asking = "POST /v1/find"
+    private static let asked = "asked_store"
 
     private static var usual: Int64 { Finds.limits.upperBound }
 }

@@ -43,6 +43,19 @@ struct MergeRoutes: Sendable {
     }
 }
 
+extension [MergeRefusal.Loss] {
+    /// The first currency's, and how much of each is missing.
+    fileprivate var details: [(String, JSON)] {
+        guard let first else { return [] }
+        var missing = JSONObject()
+        for loss in self { missing.append(loss.currency.text, .integer(loss.missing)) }
+        return [
+            ("currency", .string(first.currency.text)), ("balance", .integer(first.has)),
+            ("needs", .integer(first.needs)), ("missing", .object(missing)),
+        ]
+    }
+}
+
 extension MergeRefusal {
     var status: Int {
         switch self {
@@ -68,11 +81,7 @@ extension MergeRefusal {
             [("currency", .string(currency.text)), ("limit", .integer(limit))]
         case .purchaseOfAnother(let id): [("purchase", .string(id.description))]
         case .undoneLater(_, let first): [("customer", .string(first.text))]
-        case .spent(let currency, let has, let needs):
-            [
-                ("currency", .string(currency.text)), ("balance", .integer(has)),
-                ("needs", .integer(needs)),
-            ]
+        case .spent(let losses): losses.details
         case .intoItself, .notAllowed, .tooMuch: []
         }
     }

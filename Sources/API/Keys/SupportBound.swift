@@ -13,19 +13,23 @@ extension Body {
     /// Why a person acts. Support staff must name a ticket.
     func reason(of call: Call) throws(Problem) -> AdminReason {
         let reason = try adminReason()
-        _ = try ticket(of: call)
+        try call.requireTicket(reason.ticket)
         return reason
     }
 
-    /// The support case. Support staff must name one.
+    /// The case for which a person asks. Support staff must name it.
     func ticket(of call: Call) throws(Problem) -> Ticket? {
         let ticket = try ticket()
-        if call.access.isOfSupport, ticket == nil { throw .noTicket }
+        try call.requireTicket(ticket)
         return ticket
     }
 }
 
 extension Call {
+    fileprivate func requireTicket(_ ticket: Ticket?) throws(Problem) {
+        if access.isOfSupport, ticket == nil { throw .noTicket }
+    }
+
     /// The wish within the limits of the key's role.
     func limited<Answer>(_ wish: Wish<Answer>) -> Wish<Answer> {
         access.isOfSupport ? wish.withinSupportLimits : wish

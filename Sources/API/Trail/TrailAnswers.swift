@@ -26,23 +26,12 @@ extension TrailEntry {
 }
 
 extension RecordedAct {
-    /// Why it was done, from the payload itself or from its cause for moving a purchase.
-    package var why: (reason: String?, ticket: String?) {
-        guard let payload = try? JSON.read(payload) else { return (nil, nil) }
-        let cause = payload["cause"]
-        return (
-            payload["reason"]?.string ?? cause?["reason"]?.string,
-            payload["ticket"]?.string ?? cause?["ticket"]?.string
-        )
-    }
-
     fileprivate var json: JSON {
-        let (reason, ticket) = why
-        return [
+        [
             "action": .string(type),
             "customer": stream.isOfProject ? .null : .string(stream.customer.text),
             "environment": stream.isOfProject ? .null : .string(stream.environment.rawValue),
-            "reason": .optional(reason), "ticket": .optional(ticket), "refused": false,
+            "reason": .optional(why.reason), "ticket": .optional(why.ticket), "refused": false,
             "code": .null, "version": .integer(version),
             "position": .string(position.description),
         ]
@@ -54,7 +43,8 @@ extension RefusedCall {
         [
             "action": .string(call), "customer": .optional(customer?.text),
             "environment": .optional(environment?.rawValue), "reason": .optional(reason?.text),
-            "ticket": .optional(ticket?.text), "refused": true, "code": .string(code),
+            "ticket": .optional(ticket?.text), "refused": .bool(isRefused),
+            "code": isRefused ? .string(code) : .null,
             "version": .null, "position": .null,
         ]
     }

@@ -65,18 +65,24 @@ package struct JoinedCustomer: Hashable, Sendable {
     package let apps: [AppFact]
     package let accounts: [AppTransactionID]
     package let consents: [ConsentFact]
-    /// How much of each balance belongs to that customer, and whether any of it was spent since.
+    /// How much of each balance belongs to that customer, and how much of that is gone since.
     package private(set) var coins: [CurrencyID: Share]
 
     package struct Share: Hashable, Sendable {
         package var amount: Int128
         /// The part that came from no purchase.
         package var base: Int128
-        package var isSpent = false
+        /// What was spent or taken since. It may exceed the amount after a refund.
+        package var gone: Int128
 
-        package init(amount: Int128, base: Int128, isSpent: Bool = false) {
-            (self.amount, self.base, self.isSpent) = (amount, base, isSpent)
+        package init(amount: Int128, base: Int128, gone: Int128 = 0) {
+            (self.amount, self.base, self.gone) = (amount, base, gone)
         }
+
+        /// What is still there.
+        fileprivate var left: Int128 { max(0, amount - gone) }
+        /// What would have to go back and is gone.
+        fileprivate var missing: Int128 { max(0, min(amount, gone)) }
     }
 
     /// What came along with the customer: the names of what this one's own lists hold, and the
@@ -118,8 +124,6 @@ package struct JoinedCustomer: Hashable, Sendable {
         return amounts
     }
 
-    func hasSpent(_ currency: CurrencyID) -> Bool { coins[currency]?.isSpent ?? false }
-
     /// Customers who would be erased together with this one.
     package var all: [CustomerID] { [customer] + others }
 
@@ -134,12 +138,76 @@ package struct JoinedCustomer: Hashable, Sendable {
         }
     }
 
-    /// How much of the balance would go back to that customer.
-    func share(of currency: CurrencyID) -> Int128 { max(0, coins[currency]?.amount ?? 0) }
+    /// Brings the amounts to what its purchases are worth by these credits.
+    mutating func recount(by credits: [Credit.Key: Credit]) {
+        for (currency, amount) in amounts(among: credits) {
+            coins[currency, default: Share(amount: 0, base: 0)].amount = amount
+        }
+    }
 
-    /// Notes that some of the share was spent.
-    mutating func spend(_ currency: CurrencyID) {
-        if share(of: currency) > 0 { coins[currency]?.isSpent = true }
+    /// How much of the balance came with that customer and is still there.
+    func left(of currency: CurrencyID) -> Int128 { coins[currency]?.left ?? 0 }
+
+    /// How much of what came with that customer is gone.
+    func missing(of currency: CurrencyID) -> Int128 { coins[currency]?.missing ?? 0 }
+
+    /// Takes as much as is left. Returns the rest.
+    mutating func spend(_ amount: Int128, _ currency: CurrencyID) -> Int128 {
+        let taken = min(max(0, amount), left(of: currency))
+        if taken > 0 { coins[currency]?.gone += taken }
+        return amount - taken
+    }
+
+    /// Makes up for as much as is missing, or as is gone. Returns the rest.
+    mutating func makeUp(
+        _ amount: Int128, _ currency: CurrencyID, onlyMissing: Bool
+    ) -> Int128 {
+        guard let share = coins[currency] else { return amount }
+        let given = min(amount, onlyMissing ? share.missing : share.gone)
+        if given > 0 { coins[currency]?.gone -= given }
+        return amount - given
+    }
+}
+
+/// Whose coins are gone. Nothing tells one coin from another: own ones are spent first, then those
+/// of the customer who came last.
+extension [JoinedCustomer] {
+    /// Notes that coins were spent or taken, of which the customer itself had that many.
+    mutating func spend(_ amount: Int128, _ currency: CurrencyID, own: Int128) {
+        var rest = amount - Swift.max(0, own)
+        for place in indices.reversed() where rest > 0 {
+            rest = self[place].spend(rest, currency)
+        }
+    }
+
+    /// Notes that an admin gave coins: they make up for those that are gone.
+    mutating func makeUp(_ amount: Int128, _ currency: CurrencyID) {
+        var rest = amount
+        for onlyMissing in [true, false] {
+            for place in indices where rest > 0 {
+                rest = self[place].makeUp(rest, currency, onlyMissing: onlyMissing)
+            }
+        }
+    }
+
+    /// How much an undo for the customer at that place lacks: what is gone, and could not have been
+    /// the coins of a customer who came earlier.
+    func lack(of currency: CurrencyID, at place: Int) -> Int128 {
+        let spare = self[..<place].reduce(Int128(0)) { $0 + $1.left(of: currency) }
+        return Swift.max(0, self[place].missing(of: currency) - spare)
+    }
+
+    /// Removes the customer at that place, who gets back all that came. What is gone counts as coins
+    /// of customers who came earlier.
+    mutating func part(at place: Int) -> JoinedCustomer {
+        let one = self[place]
+        for currency in one.coins.keys {
+            var rest = one.missing(of: currency)
+            for earlier in (0..<place).reversed() where rest > 0 {
+                rest = self[earlier].spend(rest, currency)
+            }
+        }
+        return remove(at: place)
     }
 }
 

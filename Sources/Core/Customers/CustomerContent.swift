@@ -199,6 +199,9 @@ extension CustomerContent {
         case .customerUnmerged(let unmerged):
             mergedInto = nil
             take(unmerged.belongings)
+            // Purchases of those merged into this one may be worth something else by now.
+            let credits = balances.credits
+            changeJoined { $0.recount(by: credits) }
             for fact in unmerged.belongings.consents { consents.join(fact) }
         default: break
         }
@@ -217,11 +220,14 @@ extension CustomerContent {
                 $0.settle(-Int128(debited.amount), debited.currency, by: debited.purchase)
             }
         case .balanceSpent(let spent):
+            noteSpending(Int128(spent.amount), of: spent.currency)
             balances.add(-Int128(spent.amount), to: spent.currency)
-            noteSpending(of: spent.currency)
         case .balanceAdjusted(let adjusted):
+            let amount = Int128(adjusted.amount)
+            if amount < 0 { noteSpending(-amount, of: adjusted.currency) }
+            // What was earned is not given to make up for anything.
+            if amount > 0, adjusted.earnedAt == nil { joined.makeUp(amount, adjusted.currency) }
             balances.apply(adjusted)
-            if adjusted.amount < 0 { noteSpending(of: adjusted.currency) }
         default: break
         }
     }
@@ -243,7 +249,7 @@ extension CustomerContent {
 
     private mutating func part(from parted: CustomerParted) {
         guard let place = joined.lastIndex(where: { $0.customer == parted.to }) else { return }
-        let one = joined.remove(at: place)
+        let one = joined.part(at: place)
         let (gone, closed) = (Set(parted.left.grants), Set(parted.left.orders))
         grants.removeAll { gone.contains($0.id) }
         orders.removeAll { closed.contains($0.id) }
@@ -256,10 +262,9 @@ extension CustomerContent {
         for place in joined.indices { change(&joined[place]) }
     }
 
-    private mutating func noteSpending(of currency: CurrencyID) {
+    private mutating func noteSpending(_ amount: Int128, of currency: CurrencyID) {
         if joined.isEmpty { return }
-        // It is unknown whose share was spent, so none goes back beyond what is left.
-        let owed = joined.reduce(Int128(0)) { $0 + $1.share(of: currency) }
-        if balances.total(of: currency) < owed { changeJoined { $0.spend(currency) } }
+        let came = joined.reduce(Int128(0)) { $0 + $1.left(of: currency) }
+        joined.spend(amount, currency, own: balances.total(of: currency) - came)
     }
 }

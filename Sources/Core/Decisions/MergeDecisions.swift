@@ -185,7 +185,9 @@ extension History {
     /// product since.
     mutating func settle(_ purchases: [Purchase], by catalog: Catalog) {
         for purchase in purchases {
-            for fact in purchase.facts.transactions { settle(fact, by: catalog, named: nil) }
+            // Both customers may have had it, and a block of either holds for all of it.
+            let whole = state.purchase(purchase.id) ?? purchase
+            for fact in whole.facts.transactions { settle(fact, by: catalog, named: nil) }
         }
     }
 }

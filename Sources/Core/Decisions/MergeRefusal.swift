@@ -20,7 +20,24 @@ package enum MergeRefusal: Hashable, Sendable {
     case notMerged(CustomerID)
     /// It came through another customer's merge, which has to be undone first.
     case undoneLater(CustomerID, first: CustomerID)
-    case spent(CurrencyID, has: Int64, needs: Int64)
+    /// Coins that came along are gone, by currency.
+    case spent([Loss])
+
+    /// What of a currency an undo lacks.
+    package struct Loss: Hashable, Sendable {
+        package let currency: CurrencyID
+        /// The present balance.
+        package let has: Int64
+        /// How much would go back.
+        package let needs: Int64
+        /// How much has to be given first.
+        package let missing: Int64
+
+        package init(currency: CurrencyID, has: Int64, needs: Int64, missing: Int64) {
+            (self.currency, self.has) = (currency, has)
+            (self.needs, self.missing) = (needs, missing)
+        }
+    }
 
     /// Things that are limited for one customer.
     package enum Limit: String, Hashable, Sendable, CaseIterable {
@@ -105,9 +122,10 @@ package enum MergeRefusal: Hashable, Sendable {
             "The customer \"\(id)\" is not merged into another one; there is nothing to undo."
         case .undoneLater(let id, let first):
             "The customer \"\(id)\" came along when \"\(first)\" was merged; undo the merge of \"\(first)\" first."
-        case .spent(let currency, let has, let needs):
-            "Of \"\(currency)\" \(needs) would go back and \(has) are left, because some were spent since; "
-                + "adjust the balance first, or leave the customers merged."
+        case .spent(let losses):
+            "Coins that came along were spent or taken since, and no others go back for them; have an admin give "
+                + losses.map { "\($0.missing) of \"\($0.currency)\"" }.joined(separator: " and ")
+                + " first, or leave the customers merged."
         }
     }
 }

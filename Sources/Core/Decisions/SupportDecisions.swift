@@ -27,16 +27,23 @@ extension ProjectState {
         switch event {
         case .grantGiven(let given):
             try require(Grant(given), of: customer, now)
+            try requireTogether(given.entitlement, of: customer.after(event), now)
         case .grantChanged(let changed):
             guard let grant = customer.grant(changed.grant) else { return }
             // Support may neither change a grant that exceeds the limit nor make one exceed it.
             try require(grant, of: customer, now)
             try require(Grant(grant.given, changed: changed), of: customer, now)
+            try requireTogether(grant.given.entitlement, of: customer.after(event), now)
         case .grantRevoked(let revoked):
             guard let grant = customer.grant(revoked.grant) else { return }
             try require(grant, of: customer, now)
         case .customerJoined(let joined):
-            try require(joined, of: customer, event, now)
+            let both = customer.after(event)
+            let own = Set(customer.grants.map(\.given.entitlement))
+            let came = Set(joined.belongings.grants.map(\.given.entitlement))
+            for entitlement in own.intersection(came).sorted() {
+                try requireTogether(entitlement, of: both, now)
+            }
         case .purchaseMade, .subscriptionRenewed, .subscriptionUpgraded, .subscriptionExtended,
             .purchaseRefunded, .purchaseRevoked, .refundReversed, .purchaseRestated,
             .renewalChanged, .renewalRestated, .appInstalled, .refundRequested, .refundDeclined,
@@ -55,20 +62,7 @@ extension ProjectState {
         }
     }
 
-    /// Throws if two customers' waiting grants would together last longer than one may.
-    private func require(
-        _ joined: CustomerJoined, of customer: CustomerState, _ event: Event, _ now: Instant
-    ) throws(Refusal) {
-        let own = Set(customer.grants.filter(\.isAwaited).map(\.given.entitlement))
-        var together = customer
-        together.apply(event)
-        for grant in joined.belongings.grants
-        where grant.isAwaited && own.contains(grant.given.entitlement) {
-            try require(grant, of: together, now)
-        }
-    }
-
-    /// Throws unless what is left of the grant is within its entitlement's limit.
+    /// Throws unless what is left of the grant by itself is within its entitlement's limit.
     private func require(
         _ grant: Grant, of customer: CustomerState, _ now: Instant
     ) throws(Refusal) {
@@ -77,21 +71,31 @@ extension ProjectState {
             throw .support(.beyondLimit(entitlement, nil, until: nil))
         }
         let last = limit.end(after: now)
-        let bounds = customer.boundedGrant(grant.id, by: catalog)?.bounds
-        let hasBegun = bounds?.start.map { $0 <= now } ?? false
+        let start = customer.boundedGrant(grant.id, by: catalog)?.bounds.start
         let isWithin: Bool
-        if grant.waits, !hasBegun, let length = grant.length {
-            // Many short grants in a row would amount to a long one.
-            let others = customer.grants.filter {
-                $0.id != grant.id && $0.isAwaited && $0.given.entitlement == entitlement
-            }
-            isWithin = customer.end(of: others, before: length, by: catalog, now) <= last
-        } else if grant.waits, hasBegun, let length = grant.length, let start = bounds?.start {
-            isWithin = length.end(after: start) <= last
+        if grant.waits, let length = grant.length {
+            let begun = start.flatMap { $0 <= now ? $0 : nil }
+            isWithin = length.end(after: begun ?? now) <= last
         } else {
             isWithin = grant.end.map { $0 <= last } ?? false
         }
         if !isWithin { throw .support(.beyondLimit(entitlement, limit, until: last)) }
+    }
+
+    /// Throws if grants that wait, one after the other behind those that have begun, would go beyond
+    /// the limit: many short grants in a row amount to a long one. What goes further by itself is an
+    /// admin's and does not count.
+    private func requireTogether(
+        _ entitlement: EntitlementID, of customer: CustomerState, _ now: Instant
+    ) throws(Refusal) {
+        guard let limit = settings.supportLimits[entitlement] else { return }
+        let last = limit.end(after: now)
+        let all = customer.waiting(for: entitlement, by: catalog, now)
+        let waiting = all.lengths.filter { $0.end(after: now) <= last }
+        if waiting.isEmpty { return }
+        let begun = all.ends.filter { $0 <= last }.max() ?? now
+        let end = waiting.reduce(max(begun, now)) { $1.end(after: $0) }
+        if end > last { throw .support(.beyondLimit(entitlement, limit, until: last)) }
     }
 
     /// Throws unless the catalog knows every entitlement that gets a support limit, or it already
@@ -106,29 +110,29 @@ extension ProjectState {
     }
 }
 
-extension Grant {
-    fileprivate var isAwaited: Bool { waits && revocation == nil }
-}
-
 extension CustomerState {
-    /// When everything would end if the waiting grants ran one after the other from now, followed
-    /// by `length`.
-    fileprivate func end(
-        of waiting: [Grant], before length: CalendarDuration, by catalog: Catalog, _ now: Instant
-    ) -> Instant {
-        var end = now
-        for grant in waiting {
-            guard let bounds = boundedGrant(grant.id, by: catalog)?.bounds else { continue }
-            if let last = bounds.end, last <= now { continue }
-            if let start = bounds.start, start <= now {
-                // It has started, so what is left of it counts.
-                end = end.advanced(
-                    byMilliseconds: (bounds.end ?? .distantFuture).milliseconds &- now.milliseconds)
-            } else if let own = grant.length {
-                end = own.end(after: end)
+    fileprivate func after(_ event: Event) -> CustomerState {
+        var state = self
+        state.apply(event)
+        return state
+    }
+
+    /// How long each of the entitlement's grants lasts that still waits, and when its other grants
+    /// end.
+    fileprivate func waiting(
+        for entitlement: EntitlementID, by catalog: Catalog, _ now: Instant
+    ) -> (lengths: [CalendarDuration], ends: [Instant]) {
+        var (lengths, ends): ([CalendarDuration], [Instant]) = ([], [])
+        for (grant, bounds) in zip(grants, grantBounds(by: catalog))
+        where grant.given.entitlement == entitlement && grant.revocation == nil {
+            let hasBegun = bounds.start.map { $0 <= now } ?? false
+            if grant.waits, !hasBegun, let length = grant.length {
+                lengths.append(length)
+            } else if let end = bounds.end {
+                ends.append(end)
             }
         }
-        return length.end(after: end)
+        return (lengths, ends)
     }
 }
 

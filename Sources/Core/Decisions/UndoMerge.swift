@@ -40,12 +40,14 @@ package struct UndoMerge: Sendable {
         from whole: CustomerID, on side: Situation.Side, _ situation: borrowing Situation
     ) throws(Refusal) -> [Decision.Part] {
         let (giver, now) = (situation.customer(whole, side), situation.now)
-        guard let joined = giver.joined.last(where: { $0.customer == from }) else {
+        guard let place = giver.joined.lastIndex(where: { $0.customer == from }) else {
             let first = giver.joined.last { $0.others.contains(from) }
             throw .merge(.undoneLater(from, first: first?.customer ?? whole))
         }
+        let joined = giver.joined[place]
+        try giver.requireCoins(at: place)
         let act = MergeAct(reason: reason, ticket: ticket, at: now)
-        var belongings = try giver.belongings(of: joined)
+        var belongings = giver.belongings(of: joined)
         let named = named(of: giver, returning: belongings.allTokens, on: side, situation)
         let back = giver.purchases.filter { purchase in
             joined.purchases.contains(purchase.id) && named[purchase.id]?.customer != whole
@@ -112,21 +114,30 @@ package struct UndoMerge: Sendable {
 
 extension CustomerState {
     /// What came with that customer and is still here.
-    fileprivate func belongings(of one: JoinedCustomer) throws(Refusal) -> Belongings {
+    fileprivate func belongings(of one: JoinedCustomer) -> Belongings {
         var back = Belongings()
         back.grants = grants.filter { one.grants.contains($0.id) }
         back.orders = orders.filter { one.orders.contains($0.id) }
         back.tokens = tokens.filter { one.tokens.contains($0) }
         back.coins.credits = balances.credits.filter { one.purchases.contains($0.key.purchase) }
         for (currency, amount) in one.amounts(among: balances.credits) {
-            let left = balances.total(of: currency) - amount
-            if one.hasSpent(currency), left < 0 {
-                throw .merge(
-                    .spent(currency, has: balances[currency], needs: Int64(clamping: amount)))
-            }
             back.coins.amounts[currency] = Int64(clamping: amount)
         }
         return back
+    }
+
+    /// Throws if coins that came with the customer at that place are gone.
+    fileprivate func requireCoins(at place: Int) throws(Refusal) {
+        let amounts = joined[place].amounts(among: balances.credits)
+        let losses = amounts.sorted { $0.key < $1.key }.compactMap { currency, amount in
+            let lack = joined.lack(of: currency, at: place)
+            return lack == 0
+                ? nil
+                : MergeRefusal.Loss(
+                    currency: currency, has: balances[currency], needs: Int64(clamping: amount),
+                    missing: Int64(clamping: lack))
+        }
+        if !losses.isEmpty { throw .merge(.spent(losses)) }
     }
 
     /// Consents withdrawn since that customer came that concern its accounts or these purchases.

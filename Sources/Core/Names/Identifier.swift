@@ -73,6 +73,7 @@ package struct InvalidIdentifier: Error, Hashable, CustomStringConvertible {
         case empty
         case tooLong
         case unprintable
+        case blank
         case improper(ImproperForm)
 
         package init?(of text: String) {
@@ -100,6 +101,7 @@ package struct InvalidIdentifier: Error, Hashable, CustomStringConvertible {
         case .empty: "is empty; it takes 1 to 256 bytes"
         case .tooLong: "is longer than 256 bytes"
         case .unprintable: "holds a character that cannot be printed, such as a control character"
+        case .blank: "holds only spaces"
         case .improper(let form): form.description
         }
     }
@@ -171,7 +173,7 @@ package typealias Ticket = Identifier<TicketKind>
 /// Who caused an event: `key:<id>`, `person:<id>`, `cli:<login name>`, or a part of Deed itself.
 package typealias Actor = Identifier<ActorKind>
 
-extension Reason {
+extension Identifier {
     /// Whether it shows nothing readable.
     package var isBlank: Bool {
         text.unicodeScalars.allSatisfy { $0.properties.isWhitespace }

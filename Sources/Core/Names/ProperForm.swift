@@ -44,6 +44,7 @@ extension Identifier {
     package init(new text: String) throws(InvalidIdentifier) {
         try self.init(text)
         if Kind.self == ReasonKind.self { return }
+        if Kind.self == TicketKind.self, isBlank { throw InvalidIdentifier(reason: .blank) }
         if let improperForm { throw InvalidIdentifier(reason: .improper(improperForm)) }
     }
 

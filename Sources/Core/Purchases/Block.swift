@@ -16,6 +16,24 @@ package struct Block: Hashable, Sendable {
     var interval: Interval { Interval(start: since, end: until) }
 }
 
+extension [Block] {
+    /// All of both in order of time. Where blocks overlap, the earlier one holds until both are over,
+    /// so that one unblock ends them.
+    func joined(with others: [Block]) -> [Block] {
+        if isEmpty || others.isEmpty { return self + others }
+        var all: [Block] = []
+        for block in (self + others).sorted(by: { $0.since < $1.since }) {
+            guard let last = all.last, last.until.map({ block.since < $0 }) ?? true else {
+                all.append(block)
+                continue
+            }
+            let ends = [last.until, block.until]
+            all[all.endIndex - 1].until = ends.contains(nil) ? nil : ends.compactMap(\.self).max()
+        }
+        return all
+    }
+}
+
 extension Purchase {
     /// The block that holds now.
     package var block: Block? { blocks.last.flatMap { $0.until == nil ? $0 : nil } }

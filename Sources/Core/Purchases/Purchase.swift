@@ -189,7 +189,7 @@ package struct Purchase: Hashable, Sendable {
         for carried in other.carried.all { self.carried.join(carried) }
         for fact in other.refundNews { refundNews.join(fact) }
         add(other.reports)
-        blocks = (blocks + other.blocks).sorted { $0.since < $1.since }
+        add(other.blocks)
         arrival = [arrival, other.arrival].compactMap(\.self).max { $0.at < $1.at }
     }
 
@@ -211,7 +211,7 @@ package struct Purchase: Hashable, Sendable {
         if let last = blocks.indices.last { blocks[last].until = change.at }
     }
 
-    mutating func add(_ others: [Block]) { blocks += others }
+    mutating func add(_ others: [Block]) { blocks = blocks.joined(with: others) }
 
     /// Adds the reports that came with it from another holder.
     mutating func add(_ others: [RefundReport]) {

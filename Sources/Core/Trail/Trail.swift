@@ -44,28 +44,38 @@ package struct RecordedAct: Sendable {
     package let stream: Stream
     package let version: Int64
     package let type: String
-    /// The exact JSON text.
-    package let payload: String
     package let at: Instant
     package let actor: Actor
+    package let why: Why
+
+    /// Why it was done, as far as its event can be read.
+    package struct Why: Hashable, Sendable {
+        package let reason: String?
+        package let ticket: String?
+
+        package init(reason: String?, ticket: String?) {
+            (self.reason, self.ticket) = (reason, ticket)
+        }
+    }
 
     package init(
-        position: Position, stream: Stream, version: Int64, type: String, payload: String,
-        at: Instant, actor: Actor
+        position: Position, stream: Stream, version: Int64, type: String, why: Why, at: Instant,
+        actor: Actor
     ) {
         self.position = position
         self.stream = stream
         self.version = version
         self.type = type
-        self.payload = payload
         self.at = at
         self.actor = actor
+        self.why = why
     }
 
     package var place: TrailPlace { .act(at, position) }
 }
 
-/// A refused call of a person's key. Nothing proves it.
+/// A call of a person's key that the log does not have: it was refused, or asked a store. Nothing
+/// proves it.
 package struct RefusedCall: Hashable, Sendable {
     /// How many milliseconds a refusal is kept, and how many are kept for a project.
     package static let keptFor: Int64 = 90 * CivilDate.millisecondsPerDay
@@ -96,6 +106,7 @@ package struct RefusedCall: Hashable, Sendable {
         self.code = code
     }
 
+    package var isRefused: Bool { status >= 400 }
     package var place: TrailPlace { .refusal(at, id: id) }
     package var actor: Actor {
         Actor(prefix: RefusedCall.isPerson(key.text) ? "person:" : "key:", random: key.text)

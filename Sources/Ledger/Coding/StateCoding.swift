@@ -241,7 +241,7 @@ private struct KeptShare: PayloadCodable {
         .members([
             "currency": .id(currency), "amount": .string(String(share.amount)),
             "base": share.base == 0 ? nil : .string(String(share.base)),
-            "spent": .flag(share.isSpent),
+            "gone": share.gone == 0 ? nil : .string(String(share.gone)),
         ])
     }
 
@@ -254,6 +254,6 @@ private struct KeptShare: PayloadCodable {
         share = JoinedCustomer.Share(
             amount: try wide(try payload.text("amount"), "amount"),
             base: try wide(try payload.optionalText("base") ?? "0", "base"),
-            isSpent: try payload.flag("spent"))
+            gone: try wide(try payload.optionalText("gone") ?? "0", "gone"))
     }
 }

@@ -10,7 +10,7 @@ import SQL
 enum KeptState {
     /// Which program it is of. Raised whenever the same events give another state or other bytes: a
     /// test holds that. States under another number are not read.
-    static let number: Int16 = 1
+    static let number: Int16 = 2
 
     /// By how many events a stream grows until its state is kept anew.
     static let growth = RecentCauses.span

@@ -36,7 +36,9 @@ extension Ledger {
             } _: { rows, row throws(LedgerError) -> RecordedAct in
                 try RecordedAct(rows, row, of: project)
             }
-            return (act: act, place: place, fits: true)
+            // What moves with a customer has tickets of its own.
+            let isOfCase = filter.ticket == nil || act?.why.ticket == filter.ticket?.text
+            return (act: isOfCase ? act : nil, place: place, fits: true)
         }
         let acts = rows.compactMap(\.act)
         let fitting = rows.filter(\.fits)
@@ -111,8 +113,20 @@ extension RecordedAct {
         self.init(
             position: Position(shard: stream.shard, sequence: rows.int8(row, 1)),
             stream: stream, version: rows.int8(row, 4), type: rows.text(row, 5),
-            payload: rows.text(row, 6), at: Instant(milliseconds: rows.int8(row, 7)),
+            why: RecordedAct.Why(ofPayload: rows.text(row, 6)),
+            at: Instant(milliseconds: rows.int8(row, 7)),
             actor: try rows.identifier(row, 8))
+    }
+}
+
+extension RecordedAct.Why {
+    /// From the payload itself, or from its cause for moving a purchase or closing an order.
+    fileprivate init(ofPayload text: String) {
+        let payload = try? JSON.read(text)
+        let cause = payload?["cause"]
+        self.init(
+            reason: payload?["reason"]?.string ?? cause?["reason"]?.string,
+            ticket: payload?["ticket"]?.string ?? cause?["ticket"]?.string)
     }
 }
 

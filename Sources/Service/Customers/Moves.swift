@@ -71,12 +71,14 @@ package struct Moves: Sendable {
     ) throws(CommandError) -> Command {
         let snapshot = try obtain(ledger.customer(of: stream))
         var concerned = snapshot.concerned(by: wish, about: purchase, holder: stream.customer)
+        var bystanders: Set<CustomerID> = []
         if reachesWhole, let receiver = concerned?.receivers.first {
             let other = Stream(
                 project: stream.project, environment: stream.environment, customer: receiver)
             let whole = try obtain(ledger.customer(of: other)).customer.mergedInto
             // The holder is loaded anyway.
             concerned?.receivers += [whole].compactMap(\.self).filter { $0 != stream.customer }
+            if whole != nil { bystanders = [receiver] }
         }
         let receivers = concerned?.receivers ?? []
         let known = concerned
@@ -103,6 +105,7 @@ package struct Moves: Sendable {
         }
         command.purchases = known?.held ?? []
         command.customers = receivers
+        command.bystanders = bystanders
         return command
     }
 }

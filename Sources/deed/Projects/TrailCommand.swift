@@ -60,15 +60,16 @@ extension TrailEntry {
         let name = names[actor].map { " (\($0))" } ?? ""
         switch self {
         case .act(let act):
-            let (reason, ticket) = act.why
+            let (reason, ticket) = (act.why.reason, act.why.ticket)
             let whom = act.stream.isOfProject ? "" : "   \(act.stream.customer)"
             return "\(place.at.text)   \(act.type)\(whom)   by \(actor)\(name)"
                 + (reason.map { ": \($0)" } ?? "") + (ticket.map { "   ticket \($0)" } ?? "")
                 + "   \(act.position)"
         case .refusal(let call):
             let whom = call.customer.map { "   \($0)" } ?? ""
+            let refused = call.isRefused ? "   refused: \(call.code)" : ""
             return
-                "\(place.at.text)   refused: \(call.code)   \(call.call)\(whom)   by \(actor)\(name)"
+                "\(place.at.text)\(refused)   \(call.call)\(whom)   by \(actor)\(name)"
                 + (call.reason.map { ": \($0)" } ?? "")
                 + (call.ticket.map { "   ticket \($0)" } ?? "")
         }
