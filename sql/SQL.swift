@@ -36,7 +36,9 @@ package struct Migration: Sendable {
             number: 11, name: "0011_causes", script: Script(embedded: File._011_causes_sql),
             isStepwise: true),
         Migration(
-            number: 12, name: "0012_notes", script: Script(embedded: File._012_notes_sql),
+            number: 12, name: "0012_format", script: Script(embedded: File._012_format_sql)),
+        Migration(
+            number: 13, name: "0013_notes", script: Script(embedded: File._013_notes_sql),
             isStepwise: true),
     ]
 }
@@ -290,6 +292,9 @@ extension Statement {
     package static let migrationRecord = Statement(embedded: File.migration_record_sql)
     package static let migrationsApplied = Statement(embedded: File.migrations_applied_sql)
     package static let migrationsExist = Statement(embedded: File.migrations_exist_sql)
+    package static let readFormat = Statement(embedded: File.read_format_sql)
+    package static let holdShards = Statement(embedded: File.hold_shards_sql)
+    package static let raiseFormat = Statement(embedded: File.raise_format_sql)
     package static let describeSchema = Statement(embedded: File.describe_schema_sql)
     package static let describePlainly = Statement(embedded: File.describe_plainly_sql)
     package static let narrowTemporary = Statement(embedded: File.narrow_temporary_sql)

@@ -184,7 +184,7 @@ extension Problem {
         case .grantEndsBeforeItStarts: member = "end"
         case .grantEndsInThePast(_, let isLength): member = isLength ? "for" : "end"
         case .credentialsInvalid(let part): member = "credentials.\(part.name)"
-        case .intakeFull:
+        case .intakeFull, .formatPending:
             isRetryable = true
             headers = [Header(.retryAfter, "60")]
         case .reconciliationRunning: isRetryable = true
@@ -293,7 +293,7 @@ extension Refusal {
             .boundByBalance, .alreadyErased, .intentStale, .purchaseErased,
             .purchaseChangedMeanwhile, .catalogChangedMeanwhile, .customerChangedMeanwhile,
             .appTaken, .tooManyApps,
-            .tooManyAllowedApps:
+            .tooManyAllowedApps, .formatPending:
             409
         case .nameUnknown, .tooManyCreditLimits, .grantEndsBeforeItStarts, .grantEndsTooLate,
             .grantEndsInThePast, .versionsMiscounted,

@@ -79,16 +79,27 @@ package struct Database: Sendable {
     }
 
     /// Updates a private database's schema, since it has no administrator. An operator's database
-    /// must be up to date already.
-    package func prepareSchema(log: Log = .silent) throws(StartError) {
+    /// must be up to date already. A service that is the only one also raises the log's format.
+    package func prepareSchema(
+        for program: String, raisesFormat: Bool = false, log: Log = .silent
+    ) throws(StartError) {
         try asking { () throws(LedgerError) in
             if isPrivate {
                 var asOwner = Schema(connection(role: nil))
-                try asOwner.migrate(now: systemClock()) { step in
+                try asOwner.migrate(by: program, now: systemClock()) { step in
                     log.info("migrated", ["migration": .string(step.name)])
                 }
                 try asOwner.narrow()
                 try asOwner.close(to: nil)
+                if raisesFormat, let before = try asOwner.standing().pendingFormat {
+                    try asOwner.raiseFormat(by: program, now: systemClock())
+                    log.info(
+                        "format_raised",
+                        [
+                            "from": .integer(before.number),
+                            "to": .integer(LogFormat.own.number),
+                        ])
+                }
             }
             var asService = Schema(serviceConnection)
             try asService.validate()

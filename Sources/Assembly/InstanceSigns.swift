@@ -44,7 +44,8 @@ struct InstanceSigns: Sendable {
         let unread = parts.live.ledger.unreadStreams
         let listen = settings.server.listen
         return [
-            "version": .string(settings.version), "host": .string(InstanceSigns.host),
+            "version": .string(settings.version),
+            "format": .integer(LogFormat.own.number), "host": .string(InstanceSigns.host),
             "process": .integer(Int(getpid())),
             "listen": .string(InstanceSigns.address(listen, servers.port)),
             "operations_listen": .optional(

@@ -1,3 +1,4 @@
+import Core
 import Ledger
 import Postgres
 
@@ -32,7 +33,12 @@ package enum StartError: Error, Hashable, Sendable {
 extension LedgerError {
     /// The code for programs, if this is a refusal.
     package var refusalCode: String? {
-        if case .schemaUnreleased = self { "schema_unreleased" } else { nil }
+        switch self {
+        case .schemaUnreleased: "schema_unreleased"
+        case .impeded(let impediment) where impediment.kind == .outdated:
+            impediment.kind.rawValue
+        default: nil
+        }
     }
 
     /// Includes the server's own message, which the person at the terminal may see.

@@ -9,6 +9,8 @@ package struct Impediment: Error, Hashable, Sendable {
         case readOnly = "database_read_only"
         /// Commits wait for a standby, and none confirms them.
         case noStandby = "standby_missing"
+        /// Its log has a format, or its schema changes, that this program does not know.
+        case outdated = "program_outdated"
     }
     package let kind: Kind
     /// The problem and the remedy, for operators.
@@ -28,6 +30,9 @@ package struct Impediment: Error, Hashable, Sendable {
         case .full: "The database's disk is full."
         case .readOnly: "The database accepts no writes now."
         case .noStandby: "No standby confirms what is written."
+        case .outdated:
+            "This instance runs a release of Deed that is too old for its database; another instance may run a "
+                + "newer one."
         }
     }
 
@@ -35,7 +40,8 @@ package struct Impediment: Error, Hashable, Sendable {
     package var allowsReads: Bool {
         switch kind {
         case .full, .readOnly, .noStandby: true
-        case .behind, .clockApart: false
+        // A newer format may come with other rules.
+        case .behind, .clockApart, .outdated: false
         }
     }
 }

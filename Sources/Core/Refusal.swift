@@ -60,6 +60,8 @@ package enum Refusal: Error, Hashable, Sendable {
     case accountShared
     case movedRecently(until: Instant)
     case tooMuchAtOnce(limit: Int)
+    /// Older programs could not read it.
+    case formatPending(needed: LogFormat, present: LogFormat)
     case purchaseUnknown(PurchaseID)
     case alreadyHeld(PurchaseID)
     /// It came from a customer who is a part of its holder now, so no move can be undone.
@@ -150,6 +152,7 @@ package enum Refusal: Error, Hashable, Sendable {
         case .accountShared: "account_shared"
         case .movedRecently: "moved_recently"
         case .tooMuchAtOnce: "too_much_at_once"
+        case .formatPending: "format_pending"
         case .purchaseUnknown: "purchase_unknown"
         case .alreadyHeld: "already_held"
         case .cameFromPart: "already_held"
@@ -308,6 +311,9 @@ package enum Refusal: Error, Hashable, Sendable {
             "The purchase was moved recently and stays where it is until \(end.text); try again then."
         case .tooMuchAtOnce(let limit):
             "The evidence leads to more than \(limit) events; submit it in several calls."
+        case .formatPending(let needed, let present):
+            "This needs the log's format \(needed.number), and the log has \(present.number), so that older releases can "
+                + "still read it. When every instance runs this release, raise it with: deed migrate --format"
         case .purchaseUnknown(let id):
             "The customer does not hold the purchase \"\(id)\" in the requested environment; see: "
                 + "deed customer show"

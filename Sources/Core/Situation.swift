@@ -1,6 +1,8 @@
 /// The states on which a command is decided: no other command changes them before the commit.
 package struct Situation: Sendable {
     package let now: Instant
+    /// The log's format. A rule that came with a later one does not count yet.
+    package let format: LogFormat
     package let project: ProjectState
     /// The holder of each of the command's purchases; a purchase without a holder is missing.
     package let holders: [PurchaseID: CustomerID]
@@ -30,9 +32,10 @@ package struct Situation: Sendable {
         waiting: [String: [PurchaseID]] = [:], waitingCredits: [WaitingCredit] = [],
         erased: Set<PurchaseID> = [], elsewhere: [CustomerID: CustomerState] = [:],
         tokenOwnersElsewhere: [String: CustomerID] = [:],
-        knownElsewhere: Set<CustomerID> = []
+        knownElsewhere: Set<CustomerID> = [], format: LogFormat = .own
     ) {
         self.now = now
+        self.format = format
         self.project = project
         self.states = states
         self.holders = holders

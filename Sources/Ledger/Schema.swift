@@ -39,9 +39,25 @@ package struct Schema: ~Copyable {
         }
     }
 
-    /// Throws unless the schema is exactly what this release needs.
+    /// What the database demands of programs, and what it has.
+    package mutating func standing() throws(LedgerError) -> SchemaStanding {
+        let found = try found()
+        if found < LogDemand.firstMigration {
+            return SchemaStanding(migration: found, demand: nil)
+        }
+        return try link.settled { connection throws(LedgerError) in
+            let demand = try connection.logDemand()
+            // A newer schema that lacks a step of this release was not made by one that came after it.
+            if demand.isMet, found > Schema.needed, try !connection.pendingMigrations().isEmpty {
+                return SchemaStanding(migration: found, demand: nil)
+            }
+            return SchemaStanding(migration: found, demand: demand)
+        }
+    }
+
+    /// Throws unless this release can work under the schema, and with the log.
     package mutating func validate() throws(LedgerError) {
-        if let error = LedgerError(migrationFound: try found()) { throw error }
+        if let error = try standing().error { throw error }
     }
 
     /// The steps that `migrate` would take.
@@ -52,15 +68,62 @@ package struct Schema: ~Copyable {
     }
 
     /// Takes every missing step, in a transaction of its own if it can be one, and reports it. Two processes that
-    /// migrate at once take turns.
+    /// migrate at once take turns. An empty log then has this program's format; another keeps its own.
     package mutating func migrate(
-        through last: Int64 = Schema.needed, now: Instant, report: (SchemaStep) -> Void
+        through last: Int64 = Schema.needed, by program: String? = nil, now: Instant,
+        report: (SchemaStep) -> Void
     ) throws(LedgerError) {
         try link.settled { connection throws(LedgerError) in
-            if try connection.pendingMigrations().isEmpty { return }
-            try connection.makeServiceRole()
-            while let next = try connection.apply(through: last, now: now) { report(next) }
+            if try !connection.pendingMigrations().isEmpty {
+                try connection.makeServiceRole()
+                while let next = try connection.apply(through: last, now: now) { report(next) }
+            }
+            if last < LogDemand.firstMigration { return }
+            if try connection.logDemand().format < .own, try connection.logRoot() == nil {
+                try connection.raiseFormat(by: program, now: now, onlyWhileEmpty: true)
+            }
         }
+    }
+
+    /// Raises the log's format to this program's. Returns the one before.
+    @discardableResult
+    package mutating func raiseFormat(
+        by program: String, now: Instant
+    ) throws(LedgerError) -> LogFormat {
+        try link.settled { connection throws(LedgerError) in
+            let before = try connection.logDemand().format
+            if before < .own {
+                try connection.raiseFormat(by: program, now: now, onlyWhileEmpty: false)
+            }
+            return before
+        }
+    }
+}
+
+/// A database's schema and log, compared with what this release knows.
+package struct SchemaStanding: Sendable {
+    /// The newest migration; 0 if there is none.
+    package let migration: Int64
+    /// `nil` under a schema that is older than the log's formats.
+    package let demand: LogDemand?
+
+    /// Whether a newer release made the schema.
+    package var isNewer: Bool { migration > Schema.needed }
+
+    /// Why this release cannot work here; `nil` if it can. A newer schema is no reason, as long as it does not leave
+    /// this release behind.
+    package var error: LedgerError? {
+        guard let demand, migration >= Schema.needed else {
+            return LedgerError(migrationFound: migration)
+        }
+        if !demand.isMet { return LedgerError(migrationFound: migration) }
+        return demand.impediment.map(LedgerError.impeded)
+    }
+
+    /// The log's format, if this release could raise it.
+    package var pendingFormat: LogFormat? {
+        guard error == nil, let demand, demand.format < .own else { return nil }
+        return demand.format
     }
 }
 
@@ -115,7 +178,9 @@ extension Connection {
     /// The missing migrations. Throws if the applied ones are not this release's.
     fileprivate mutating func pendingMigrations() throws(LedgerError) -> [Migration] {
         let applied = try releasedMigrations()
-        if let newest = applied.last, newest.number > Schema.needed {
+        if let newest = applied.last, newest.number > Schema.needed,
+            try !logDemand().isMet
+        {
             throw .schemaNewer(found: newest.number, known: Schema.needed)
         }
         for migration in Migration.all {
@@ -127,6 +192,27 @@ extension Connection {
         return Migration.all.filter { migration in
             !applied.contains { $0.number == migration.number }
         }
+    }
+
+    fileprivate mutating func logDemand() throws(LedgerError) -> LogDemand {
+        var demand: LogDemand?
+        try read([Statement.readFormat()]) { _, rows in
+            if rows.count > 0 { demand = LogDemand(rows, 0) }
+        }
+        guard let demand else { throw .unreadable("the log's format") }
+        return demand
+    }
+
+    /// Raises the log's format while no commit is under way: each one sees either the old number, and is over before,
+    /// or the new one.
+    fileprivate mutating func raiseFormat(
+        by program: String?, now: Instant, onlyWhileEmpty: Bool
+    ) throws(LedgerError) {
+        try beginAlone()
+        let raise = Statement.raiseFormat(
+            .int2(Int16(LogFormat.own.number)), .text(program), .int8(now.milliseconds),
+            .bool(onlyWhileEmpty))
+        try execute([Statement.holdShards(), raise, Statement.commit()])
     }
 
     /// Creates the service's role, which all databases of the server share.

@@ -56,7 +56,9 @@ extension Invocation {
     ) throws(CommandEnd) {
         let database = try database(mayCreate: mayCreate, log: log)
         defer { database.leave() }
-        try starting { () throws(StartError) in try database.prepareSchema(log: log) }
+        try starting { () throws(StartError) in
+            try database.prepareSchema(for: Build.version, log: log)
+        }
         try body(database)
     }
 

@@ -186,8 +186,14 @@ struct Ailment {
             code: "schema_newer",
             breaking:
                 "sql \"insert into deed.migrations select 999, '0999_later', digest, applied_at from "
-                + "deed.migrations where number = 1\"",
-            treatment: "sql 'delete from deed.migrations where number = 999'"),
+                + "deed.migrations where number = 1\" 'update deed.format set migration = 999'",
+            treatment: "sql 'delete from deed.migrations where number = 999' "
+                + lowering("migration = 12")),
+        Ailment(
+            code: "program_outdated",
+            breaking: "sql \"update deed.format set number = 999, program = '9.9.9'\"",
+            treatment: "sql " + lowering("number = \(LogFormat.own.number)")),
+        Ailment(code: "format_pending", breaking: "sql " + lowering("number = 1")),
         Ailment(
             code: "instance_silent", breaking: "sql \"\(instance(seen: 1000, "{}"))\""),
         Ailment(
@@ -210,6 +216,12 @@ struct Ailment {
             breaking: "sql \"\(instance(seen: nil, "{\\\"unread\\\":2}"))\"",
             treatment: "sql \"delete from deed.instances where instance = 'i_other'\""),
     ]
+
+    /// Statements that set what no one may.
+    private static func lowering(_ change: String) -> String {
+        "'alter table deed.format disable trigger all' 'update deed.format set \(change)' "
+            + "'alter table deed.format enable trigger all'"
+    }
 
     /// A row of another instance with this report.
     private static func instance(seen: Int64?, _ says: String) -> String {

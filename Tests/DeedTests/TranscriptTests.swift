@@ -73,7 +73,8 @@ extension ProgramTests {
         /// Codes that need another database, thousands of calls or a race. Other tests cover these.
         private static let costly: Set<String> = [
             "busy", "database_unavailable", "database_behind", "clock_apart", "database_full",
-            "database_read_only", "standby_missing", "log_blocked", "row_unproven",
+            "database_read_only", "standby_missing", "program_outdated", "log_blocked",
+            "row_unproven", "format_pending",
             "too_many_connections",
             "stopping",
             "too_many_requests", "intake_full", "answer_too_large", "too_much_at_once",

@@ -194,7 +194,7 @@ struct EventPageTests {
 }
 
 extension EventPage.Kind {
-    fileprivate var innermost: EventPage.Kind {
+    var innermost: EventPage.Kind {
         switch self {
         case .list(let kind), .named(let kind), .orNull(let kind): kind.innermost
         default: self
@@ -244,7 +244,7 @@ private struct SampleCoverage {
 extension Event {
     /// Reads a sample by the format that its members show.
     fileprivate init(sample payload: String, of type: String) throws {
-        let format = payload.contains(#""reading":{"#) ? Event.newestFormat : 1
-        try self.init(type: type, format: format, payload: payload)
+        let format = payload.contains(#""reading":{"#) ? LogFormat.readings : .first
+        try self.init(type: type, format: Int16(format.number), payload: payload)
     }
 }

@@ -24,6 +24,7 @@ struct RightsTableTests {
         "events": ["rawd", "ra", "-", "-"],
         "shards": ["rwd", "rw(head,chain,recorded_at)", "-", "-"],
         "migrations": ["rawde", "r", "-", "-"],
+        "format": ["rawd", "r", "-", "-"],
         "quarantined_events": ["rawde", "-", "-", "-"],
         "evidence": ["rawde", "ra", "-", "-"],
         "certificates": ["rawde", "ra", "-", "-"],

@@ -30,6 +30,35 @@ struct PlaySubmissionTests {
         #expect(try shop.items(other).first?["outcome"] == "held_by_another")
     }
 
+    @Test(
+        "Until the log has the format of such answers, a purchase is refused, and what waits goes on waiting"
+    )
+    func formatPending() throws {
+        let play = try ServedPlay()
+        let shop = try PlayShopfront(play.url)
+        let database = shop.service.database
+        try database.run(
+            "alter table deed.format disable trigger all; update deed.format set number = 1")
+        let unpaid = try play.take(.buy, "coins.100") { $0.pending = true }
+        let queued = shop.submit([unpaid])
+        #expect(queued.status == 202, "\(queued.text)")
+        let token = try play.take(.buy, "level2")
+        let count = try shop.service.eventCount()
+        let refused = shop.submit([token], idempotencyKey: "once")
+        #expect(refused.status == 409, "\(refused.text)")
+        #expect(try refused.json["code"] == "format_pending")
+        #expect(try refused.json["retryable"] == true && refused.header("Retry-After") == "60")
+        _ = try play.take(.approve)
+        shop.service.clock.advance(byMilliseconds: 10_000)
+        let held = try #require(try shop.work()).item
+        #expect(held.state.word == .waiting && held.reason?.code == "format_pending")
+        #expect(try shop.service.eventCount() == count)
+        try database.run("update deed.format set number = 2")
+        #expect(shop.submit([token], idempotencyKey: "once").status == 200)
+        shop.service.clock.advance(byMilliseconds: 86_400_000)
+        #expect(try shop.work()?.item.state.word == .believed)
+    }
+
     @Test("A state that changed since is found when the token is handed in again")
     func refunded() throws {
         let play = try ServedPlay()

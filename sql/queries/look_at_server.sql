@@ -1,6 +1,6 @@
 -- The test clock's time, PostgreSQL's time, and whether it can be written to: how many standbys
 -- must confirm a commit, how many can, and how many commits have long been waiting for them. Also
--- whether an instance noted that the log lacks something.
+-- whether an instance noted that the log lacks something, and what the database demands of programs.
 select (select stands_at from {schema}.test_clock),
     (extract(epoch from clock_timestamp()) * 1000)::bigint,
     current_setting('transaction_read_only')::boolean,
@@ -9,6 +9,8 @@ select (select stands_at from {schema}.test_clock),
         -- ANY 2 (a, b, c), FIRST 2 (a, b), 2 (a, b), or just names.
         else coalesce(substring(standbys.names from '(?i)^\s*(?:any|first)?\s*(\d+)\s*\(')::bigint, 1)
     end,
-    seen.confirming, seen.waiting, exists (select from {schema}.lost_ends)
+    seen.confirming, seen.waiting, exists (select from {schema}.lost_ends),
+    format.number::bigint, format.program, format.migration
 from (select current_setting('synchronous_standby_names') as names) as standbys
 cross join {schema}.standbys() as seen
+cross join {schema}.format as format

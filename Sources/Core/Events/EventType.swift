@@ -132,6 +132,26 @@ extension EventType {
         }
     }
 
+    /// The log's format with which it came to be. An older program refuses it by its name.
+    package var since: LogFormat {
+        switch self {
+        case .projectCreated, .keyCreated, .keyRevoked, .keyRotated, .catalogChanged, .appSet,
+            .appRemoved, .appAllowed, .appDisallowed, .projectChanged, .reconciliationStarted,
+            .reconciliationFinished, .logAccepted, .webhookSet, .webhookRemoved, .purchaseMade,
+            .subscriptionRenewed, .subscriptionUpgraded, .subscriptionExtended, .purchaseRefunded,
+            .purchaseRevoked, .refundReversed, .purchaseRestated, .renewalChanged,
+            .renewalRestated, .appInstalled, .refundRequested, .refundDeclined, .consentRescinded,
+            .accountJoined, .refundReportPrepared, .refundReported, .refundUnreported,
+            .purchaseAttached, .purchaseDetached, .purchaseBlocked, .purchaseUnblocked,
+            .grantGiven, .grantChanged, .grantRevoked, .balanceCredited, .balanceDebited,
+            .balanceSpent, .balanceAdjusted, .orderOpened, .orderFulfilled, .orderClosed,
+            .tokenRegistered, .accessStarted, .accessEnded, .accessEndingSoon, .customerMerged,
+            .customerJoined, .customerParted, .customerUnmerged, .customerErased, .noteAdded,
+            .noteRemoved:
+            .first
+        }
+    }
+
     /// Whether evidence states it.
     package var isFact: Bool { home == .customer(isFact: true) }
 

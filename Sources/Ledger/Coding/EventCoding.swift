@@ -61,13 +61,9 @@ extension Event {
         }
     }
 
-    /// In which form payloads are written. A released form is never changed: another one has another
-    /// number, beside the reader of this one.
-    var format: Int16 { hasReading ? Event.newestFormat : 1 }
-
-    /// The second form has a store's whole answer: a program that reads only the first would leave it out, and with it
-    /// what the transactions follow from.
-    static let newestFormat: Int16 = 2
+    /// The log's format that a program must know to read the event: that of its type, or of the newest member in its
+    /// payload. A released form is never changed: another one has another number, beside the reader of this one.
+    var format: LogFormat { max(type.since, hasReading ? .readings : .first) }
 
     private var hasReading: Bool {
         if case .purchaseAttached(let attached) = self {
@@ -78,7 +74,8 @@ extension Event {
 
     /// Reads an event of the log back.
     init(type: String, format: Int16, payload: String) throws(LedgerError) {
-        if !(1...Event.newestFormat).contains(format) {
+        let written = LogFormat(Int(format))
+        if !(LogFormat.first...LogFormat.own).contains(written) {
             throw .tooNew("an event of type \(type) in the format \(format)")
         }
         do {
@@ -92,7 +89,7 @@ extension Event {
                 return
             }
             try self.init(known, Payload(try JSON.read(payload)))
-            if self.format != format {
+            if self.format != written {
                 throw LedgerError.tooNew("an event of type \(type) in the format \(format)")
             }
         } catch let error as LedgerError {

@@ -79,3 +79,12 @@ final class FiledCertificates: Sendable {
     /// Call when the database may be another one, or an earlier state of it.
     func forget() { filed.withLock { $0 = [] } }
 }
+
+/// Evidence behind events of a stream.
+struct KeptEvidence: Sendable {
+    let record: EvidenceRecord
+    let stream: Stream
+    let at: Instant
+    /// Purchases that it is about, without an event that rests on it.
+    var told: [PurchaseID] = []
+}

@@ -13,9 +13,11 @@ struct DatabaseLook: Sendable {
     let waitingCommits: Int64
     /// Whether an instance noted that the log lacks something.
     let isNoted: Bool
+    let demand: LogDemand
 
     fileprivate var impediments: [Impediment] {
-        (isReadOnly ? [.readOnly] : []) + (lacksStandby ? [.standbyMissing(self)] : [])
+        [demand.impediment].compactMap(\.self) + (isReadOnly ? [.readOnly] : [])
+            + (lacksStandby ? [.standbyMissing(self)] : [])
             + (!lacksStandby && waitingCommits > 0 ? [.standbySilent(self)] : [])
     }
 
@@ -66,7 +68,8 @@ final class DatabaseCondition: Sendable {
             guard let look = state.look,
                 monotonicMilliseconds() - state.lookedAt < DatabaseCondition.patience
             else { return nil }
-            return look.lacksStandby ? .standbyMissing(look) : look.isReadOnly ? .readOnly : nil
+            return look.demand.impediment
+                ?? (look.lacksStandby ? .standbyMissing(look) : look.isReadOnly ? .readOnly : nil)
         }
     }
 
@@ -75,7 +78,8 @@ final class DatabaseCondition: Sendable {
     func isDoubtDue(every pause: Int64) -> Bool {
         state.change(wake: .none) { state in
             let now = monotonicMilliseconds()
-            let isInDoubt = state.look.map { !$0.impediments.isEmpty } ?? false
+            // No other server has a log that this program knows.
+            let isInDoubt = state.look?.impediments.contains { $0.kind != .outdated } ?? false
             guard isInDoubt, now - state.doubtedAt >= pause else { return false }
             state.doubtedAt = now
             return true

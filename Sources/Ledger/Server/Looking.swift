@@ -146,7 +146,7 @@ extension DatabaseLook {
         self.init(
             isReadOnly: rows.bool(0, 2), standbysNeeded: rows.int8(0, 3),
             standbysPresent: rows.int8(0, 4), waitingCommits: rows.int8(0, 5),
-            isNoted: rows.bool(0, 6))
+            isNoted: rows.bool(0, 6), demand: LogDemand(rows, 0, from: 7))
     }
 }
 

@@ -73,8 +73,10 @@ private struct SchemaAspect: Hashable {
 extension Connection {
     /// Differences from what this release's migrations create: tables, views, functions, triggers,
     /// constraints, their owners, and the rights of the service, of PUBLIC, and of others beyond
-    /// reading. Also differences in the list of applied migrations.
+    /// reading. Also differences in the list of applied migrations. Only a newer release can compare the schema that
+    /// it made.
     package mutating func schemaDifferences() throws(LedgerError) -> [SchemaDifference] {
+        if try appliedMigrations().last.map({ $0.number > Schema.needed }) == true { return [] }
         var found = try describedSchema()
         var differences = try migrationDifferences()
         for (aspect, expected) in Connection.expectedSchema {

@@ -27,6 +27,8 @@ struct NewEntry {
 /// loaded data go in, and data to write come out.
 struct Batch {
     let now: Instant
+    /// The log's format when its shards were locked.
+    let format: LogFormat
     private(set) var heads: [Shard: ShardHead]
     private(set) var folds: [Stream: Fold] = [:]
     /// Faults of streams with unreadable events. Nothing is decided about these.
@@ -53,8 +55,11 @@ struct Batch {
     /// What the log says of causes that are not in memory.
     var earlierCauses = EarlierCauses()
 
-    init(now: Instant, heads: [Shard: ShardHead], holders: Holders) {
+    init(
+        now: Instant, heads: [Shard: ShardHead], holders: Holders, format: LogFormat = .own
+    ) {
         self.now = now
+        self.format = format
         self.heads = heads
         self.holders = holders
     }
@@ -246,14 +251,19 @@ extension Batch {
             (part.isElsewhere ? command.stream.inOtherEnvironment : command.stream)
                 .neighbour(part.customer)
         }
+        try requireFormat(of: decision.parts.lazy.flatMap(\.events))
+        let changed = changed(decision, streams)
+        let isOnlyPublished =
+            decision.upkeep?.publishes == true && !changed.contains(command.stream)
+        let due = try changed.map { stream throws(Undecided) in try dueNotices(of: stream) }
+        let dueAlone = isOnlyPublished ? try dueNotices(of: command.stream) : []
         try beginErasure(by: decision, streams)
         var holders = holders
         for (stream, part) in zip(streams, decision.parts) {
             for event in part.events { try holders.apply(event, of: stream) }
         }
         self.holders = holders
-        let changed = changed(decision, streams)
-        for stream in changed { publishDue(of: stream) }
+        for (stream, due) in zip(changed, due) { _ = publish(due, of: stream) }
         var counts: [Stream: Int16] = [:]
         var events: [RecordedEvent] = []
         for (stream, part) in zip(streams, decision.parts) {
@@ -272,7 +282,7 @@ extension Batch {
         }
         if let what = decision.upkeep {
             upkeep.append((command.stream, what))
-            if what.publishes { events += publishDue(of: command.stream) }
+            events += publish(dueAlone, of: command.stream)
         }
         let restsOn = decision.restsOn
         for (index, record) in command.evidence.enumerated()
@@ -334,7 +344,7 @@ extension Batch {
         let header = EventHeader(
             position: Position(shard: stream.shard, sequence: head.sequence), stream: stream,
             version: (folds[stream]?.version ?? 0) + 1, type: event.type.name,
-            format: event.format,
+            format: Int16(event.format.number),
             record: EventRecord(
                 occurredAt: event.statedAt ?? now, recordedAt: head.recordedAt,
                 actor: cause.actor, cause: cause.text,
@@ -381,13 +391,4 @@ extension Stream {
         customer == self.customer
             ? self : Stream(project: project, environment: environment, customer: customer)
     }
-}
-
-/// Evidence behind events of a stream.
-struct KeptEvidence: Sendable {
-    let record: EvidenceRecord
-    let stream: Stream
-    let at: Instant
-    /// Purchases that it is about, without an event that rests on it.
-    var told: [PurchaseID] = []
 }

@@ -10,7 +10,8 @@ extension Batch {
             let state = folds[stream]?.state.customer ?? CustomerState()
             return Situation(
                 now: now, project: project(of: stream), states: [stream.customer: state],
-                waitingCredits: credits[stream] ?? [], knownElsewhere: knownElsewhere)
+                waitingCredits: credits[stream] ?? [], knownElsewhere: knownElsewhere,
+                format: format)
         }
         let wholes = try wholes(of: candidate)
         var holding: [PurchaseID: CustomerID] = [:]
@@ -69,7 +70,7 @@ extension Batch {
             erased: Set(forgotten.map(\.0)),
             elsewhere: wholes.elsewhere.merging(elsewhere(of: command)) { known, _ in known },
             tokenOwnersElsewhere: wholes.ownersElsewhere,
-            knownElsewhere: knownElsewhere)
+            knownElsewhere: knownElsewhere, format: format)
     }
 
     /// Customers of the other environment that the command names.

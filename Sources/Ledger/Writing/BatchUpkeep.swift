@@ -33,14 +33,19 @@ extension Batch {
         return (entries.map(\.header.stream) + published).filter { seen.insert($0).inserted }
     }
 
-    /// Appends what the clock and new catalogs changed for the customer since the stream was last
-    /// written, up to the next event's instant.
-    @discardableResult
-    mutating func publishDue(of stream: Stream) -> [RecordedEvent] {
+    /// What the clock and new catalogs changed for the customer since the stream was last written, up to the next
+    /// event's instant. It comes before anything else, so if older programs could not read it, nothing is written.
+    func dueNotices(of stream: Stream) throws(Undecided) -> [DueNotice] {
         guard let customer = published(stream), let head = heads[stream.shard] else { return [] }
-        let through = max(head.recordedAt, now)
+        let due = customer.dueNotices(
+            through: max(head.recordedAt, now), of: project(of: stream))
+        try requireFormat(of: due.lazy.map(\.event))
+        return due
+    }
+
+    mutating func publish(_ due: [DueNotice], of stream: Stream) -> [RecordedEvent] {
         var counts: [String: Int16] = [:]
-        return customer.dueNotices(through: through, of: project(of: stream)).map { due in
+        return due.map { due in
             let text = due.reason.cause
             let cause = EventCause(
                 actor: due.reason.actor, text: text, digest: SHA256.digest(Array(text.utf8)).bytes,
@@ -50,9 +55,18 @@ extension Batch {
         }
     }
 
-    /// Events stating that access continues although its end was published.
+    /// Refuses events that programs of the log's format could not read.
+    func requireFormat(of events: some Sequence<Event>) throws(Undecided) {
+        let needed = events.map(\.format).max()
+        guard let needed, needed > format else { return }
+        throw .refused(.formatPending(needed: needed, present: format))
+    }
+
+    /// Events stating that access continues although its end was published. What older programs could not read is
+    /// stated with a later event.
     func regained(by stream: Stream) -> [Event] {
-        published(stream)?.regained(at: now, by: project(of: stream).catalog) ?? []
+        let events = published(stream)?.regained(at: now, by: project(of: stream).catalog) ?? []
+        return events.filter { $0.format <= format }
     }
 
     /// The stream's customer, if its boundaries are published.

@@ -38,6 +38,8 @@ extension Connection {
         let calls = [
             Statement.lockShards(
                 .int2s(shards.map(\.number)), .int8s(shards.map { seenHeads[Int($0.number)] })),
+            // Sees what was committed before the last shard was locked.
+            Statement.readFormat(),
             Statement.loadStreams(
                 of: streams, after: known.map(\.version), seenHeads: seenHeads, limit: limit),
         ]
@@ -46,9 +48,10 @@ extension Connection {
                 switch index - beginning.count {
                 case ..<0: break
                 case 0: rows.takeHead(found, row)
-                case 1: rows.newer.append(try EventRow(found, row))
+                case 1: rows.demand = LogDemand(found, row)
+                case 2: rows.newer.append(try EventRow(found, row))
                 case let place:
-                    let kind = steps[place - 2].kind
+                    let kind = steps[place - calls.count].kind
                     if kind == .causes {
                         rows.takeCause(found, row, of: wanted.causes)
                     } else {
@@ -57,13 +60,15 @@ extension Connection {
                 }
             }
         }
+        let format = try rows.knownFormat()
         if let shown = rows.shownAt { clocks.database.compare(shown, since: askedAt) }
         try clocks.database.requireNearness()
         // A shard that ends before a known position is not returned.
         let heads = shards.map { ($0, rows.heads[$0]?.sequence ?? -1) }
         try cache.observe(heads, askedAfter: seenHeads)
         var batch = Batch(
-            now: clocks.now(), heads: rows.heads, holders: Holders(asking: wanted.holders))
+            now: clocks.now(), heads: rows.heads, holders: Holders(asking: wanted.holders),
+            format: format)
         for (stream, fold) in zip(streams, known) { batch.load(fold, of: stream) }
         let versions = Dictionary(uniqueKeysWithValues: zip(streams, known.map(\.version)))
         for stream in rows.late(versions, limit) { batch.leaveBehind(stream) }
@@ -155,6 +160,7 @@ private struct Wanted {
 /// The returned rows, decoded.
 private struct LoadedRows {
     var heads: [Shard: ShardHead] = [:]
+    var demand: LogDemand?
     var newer: [EventRow] = []
     var holders: [HolderKey: CustomerID] = [:]
     var tokenOwners: [TokenKey: CustomerID] = [:]
@@ -166,6 +172,13 @@ private struct LoadedRows {
     private(set) var shownAt: Instant?
     private(set) var causes: [(place: Int, obeyed: ObeyedCause)] = []
     private var earlier: [EventRow] = []
+
+    /// The log's format. Throws if this program does not know it.
+    func knownFormat() throws(LedgerError) -> LogFormat {
+        guard let demand else { throw .unreadable("the log's format") }
+        if let impediment = demand.impediment { throw .impeded(impediment) }
+        return demand.format
+    }
 
     /// Streams of which only the last new event was loaded, because the limit was reached.
     func late(_ known: [Stream: Int64], _ limit: Int?) -> [Stream] {

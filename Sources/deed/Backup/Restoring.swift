@@ -128,7 +128,7 @@ struct Restoring {
                 "bringing the schema from migration \(manifest.migration) to \(Schema.needed)")
             try attempt { () throws(LedgerError) in
                 var schema = Schema(database.connection(role: nil))
-                try schema.migrate(now: systemClock()) { _ in }
+                try schema.migrate(by: Build.version, now: systemClock()) { _ in }
             }
         }
         try prove(database)

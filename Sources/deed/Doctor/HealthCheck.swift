@@ -77,8 +77,9 @@ extension HealthCheck {
             keyUnreadable, keyOpen, keyMalformed, tlsFiles, tlsEnd, extraRoots, databaseMissing,
             restoreUnfinished, databaseReachable, version, fsync, fullPages, autovacuum, encoding,
             readOnly, checksums, connections, transactionAge, clocks, schemaMissing, schemaOutdated,
-            schemaNewer, serviceRole, superuser, owner, schemaChanged, databaseOpen, standbys,
-            impediments, keyOther, webhookKeys, noProject, projectUnreadable, silentInstance,
+            schemaNewer, programOutdated, formatPending, serviceRole, superuser, owner,
+            schemaChanged, databaseOpen, standbys, impediments, keyOther, webhookKeys, noProject,
+            projectUnreadable, silentInstance,
             unreadyInstance,
             versions, unreadStreams, intake, backup, backupTried, checkpoint, audit,
         ] + ofProjects

@@ -53,12 +53,12 @@ final class Patient {
         }
     }()
 
-    /// The schema's newest migration, or why it is unknown.
-    private(set) lazy var migration: Result<Int64, CommandEnd> = {
+    /// The schema and the log's format, or why they are unknown.
+    private(set) lazy var standing: Result<SchemaStanding, CommandEnd> = {
         do throws(CommandEnd) {
             let database = try database.get()
             var schema = Schema(database.connection(role: nil))
-            return .success(try attempt { () throws(LedgerError) in try schema.found() })
+            return .success(try attempt { () throws(LedgerError) in try schema.standing() })
         } catch {
             return .failure(error)
         }
@@ -120,10 +120,10 @@ final class Patient {
     func obstacle(before stage: HealthCheck.Stage) -> String? {
         if stage >= .server, case .failure(let end) = server { return end.sentence }
         if stage < .schema { return nil }
-        switch migration {
+        switch standing {
         case .failure(let end): return end.sentence
-        case .success(let found) where found != Schema.needed:
-            return "The schema is not the one of this release."
+        case .success(let standing) where standing.error != nil:
+            return "The schema or the log is not one of this release."
         case .success: break
         }
         switch condition {

@@ -8,7 +8,7 @@ extension HealthCheck {
     static let schemaMissing = one(
         "schema_missing", "whether the database has the schema", .wrong, needs: .server
     ) { patient throws(CommandEnd) in
-        if try patient.migration.get() != 0 { return nil }
+        if try patient.standing.get().migration != 0 { return nil }
         return Finding(
             sentence: "The database has no schema of Deed's.",
             remedy: "Make it, with the owner's login.", commands: [.shell("deed migrate")])
@@ -17,7 +17,7 @@ extension HealthCheck {
     static let schemaOutdated = one(
         "schema_outdated", "whether the schema is as new as this release", .wrong, needs: .server
     ) { patient throws(CommandEnd) in
-        let found = try patient.migration.get()
+        let found = try patient.standing.get().migration
         if found == 0 || found >= Schema.needed { return nil }
         return Finding(
             sentence:
@@ -29,12 +29,38 @@ extension HealthCheck {
     static let schemaNewer = one(
         "schema_newer", "whether this release is as new as the schema", .wrong, needs: .server
     ) { patient throws(CommandEnd) in
-        let found = try patient.migration.get()
-        if found <= Schema.needed { return nil }
+        let standing = try patient.standing.get()
+        let found = standing.migration
+        guard standing.isNewer, standing.demand?.isMet != true else { return nil }
         return Finding(
             sentence:
                 "The schema is at migration \(found), and this release knows \(Schema.needed).",
             remedy: "Install the release that made it; docs/upgrading.md says how to go back.")
+    }
+
+    static let programOutdated = one(
+        "program_outdated", "whether this release knows the log's format", .wrong, needs: .server
+    ) { patient throws(CommandEnd) in
+        guard let demand = try patient.standing.get().demand, demand.format > .own,
+            let impediment = demand.impediment
+        else { return nil }
+        return Finding(
+            sentence: impediment.sentence,
+            remedy: "docs/upgrading.md says what the format is, and how to go back.")
+    }
+
+    static let formatPending = one(
+        "format_pending", "whether the log has this release's format", .warning, needs: .schema
+    ) { patient throws(CommandEnd) in
+        guard let format = try patient.standing.get().pendingFormat else { return nil }
+        return Finding(
+            sentence:
+                "The log's format is \(format.number), and this release knows \(LogFormat.own.number): what older "
+                + "releases could not read is refused with format_pending.",
+            remedy:
+                "When every instance runs this release, raise it with the owner's login. Older releases are out from "
+                + "then on; see docs/upgrading.md.",
+            commands: [.shell("deed migrate --format")])
     }
 
     static let serviceRole = one(
@@ -128,7 +154,7 @@ extension HealthCheck {
     static let impediments = HealthCheck(
         "database_impeded", "whether anything keeps the database from work", .wrong, needs: .server
     ) { patient throws(CommandEnd) in
-        guard case .success(Schema.needed) = patient.migration else { return [] }
+        if (try? patient.standing.get().error == nil) != true { return [] }
         return try patient.condition.get().impediments.map { impediment in
             Finding(
                 sentence: impediment.sentence,

@@ -10,6 +10,9 @@ let migrateCommand = CommandSpec(
     summary: "Brings the database's schema to the version that this release needs.",
     options: [
         .flag("dry-run", "only show which migrations are missing"),
+        .flag(
+            "format",
+            "also raise the log's format to this release's: older releases are out from then on"),
         .value(
             "service-login", "LOGIN",
             "let this login serve the database, and no login connect without a grant in it"
@@ -22,17 +25,18 @@ let migrateCommand = CommandSpec(
     var schema = Schema(database.connection(role: nil))
     if invocation.has("dry-run") {
         let pending = try attempt { () throws(LedgerError) in try schema.pending() }
+        let standing = try attempt { () throws(LedgerError) in try schema.standing() }
         let differences =
             pending.isEmpty
             ? try attempt { () throws(LedgerError) in try schema.differences() } : []
-        invocation.show(pending, as: "missing", differences)
+        invocation.show(pending, as: "missing", differences, Raising(to: standing))
         return
     }
     var steps: [SchemaStep] = []
     var blind: String?
     var differences: [SchemaDifference] = []
     try attempt { () throws(LedgerError) in
-        try schema.migrate(now: systemClock()) { step in
+        try schema.migrate(by: Build.version, now: systemClock()) { step in
             steps.append(step)
             if !invocation.isJSON { printText("applied \(step.name)") }
         }
@@ -43,6 +47,15 @@ let migrateCommand = CommandSpec(
     } else if database.isPrivate {
         try attempt { () throws(LedgerError) in try schema.close(to: nil) }
     }
+    var raising = Raising(
+        to: try attempt { () throws(LedgerError) in try schema.standing() })
+    if invocation.has("format") {
+        if raising.isPending { try database.requireNewInstances() }
+        _ = try attempt { () throws(LedgerError) in
+            try schema.raiseFormat(by: Build.version, now: systemClock())
+        }
+        raising.isDone = true
+    }
     try attempt { () throws(LedgerError) in
         blind = try schema.blindToStandbys()
         differences = try schema.differences()
@@ -52,26 +65,81 @@ let migrateCommand = CommandSpec(
             "Commits wait for a standby, and the service may not see which one confirms them. Have an "
                 + "administrator run: grant pg_read_all_stats to \(blind)")
     }
-    invocation.show(steps, as: "applied", differences)
+    invocation.show(steps, as: "applied", differences, raising)
     if let refusal = differences.refusal { throw refusal }
+}
+
+/// The log's format, and whether the call raised it.
+private struct Raising {
+    /// The format before; `nil` under a schema that is older than formats.
+    let before: LogFormat?
+    let isPending: Bool
+    var isDone = false
+
+    init(to standing: SchemaStanding) {
+        before = standing.demand?.format
+        isPending = standing.pendingFormat != nil
+    }
+
+    private var number: Int { isDone ? LogFormat.own.number : before?.number ?? 0 }
+
+    var json: JSON {
+        [
+            "number": before == nil ? .null : .integer(number),
+            "known": .integer(LogFormat.own.number), "raised": .bool(isDone && isPending),
+        ]
+    }
+
+    var sentence: String? {
+        guard let before else { return nil }
+        if !isPending { return isDone ? "The log's format is \(number) already." : nil }
+        let own = LogFormat.own.number
+        return isDone
+            ? "raised the log's format from \(before.number) to \(own): releases that know only \(before.number) write "
+                + "nothing any more, and running ones say at /readyz which one is wanted. Only a backup leads back."
+            : "The log's format is \(before.number), and this release knows \(own). Older releases still work beside this "
+                + "one, and what they could not read is refused. When every instance runs this release, raise it "
+                + "with: deed migrate --format"
+    }
 }
 
 extension Invocation {
     fileprivate func show(
-        _ steps: [SchemaStep], as verb: String, _ differences: [SchemaDifference]
+        _ steps: [SchemaStep], as verb: String, _ differences: [SchemaDifference],
+        _ raising: Raising
     ) {
         let names = steps.map(\.name)
         if isJSON || verb == "missing" || names.isEmpty {
             show(
                 [
                     "migration": .integer(Schema.needed), verb: .array(names.map(JSON.string)),
+                    "format": raising.json,
                     "differences": .array(differences.map(\.json)),
                 ],
                 text: names.isEmpty
                     ? "The schema is at migration \(Schema.needed); nothing is missing."
                     : names.map { "\(verb) \($0)" }.joined(separator: "\n"))
         }
-        if !isJSON { for difference in differences { printError(difference.description) } }
+        if isJSON { return }
+        if let sentence = raising.sentence { printText(sentence) }
+        for difference in differences { printError(difference.description) }
+    }
+}
+
+extension Database {
+    /// Throws if a running instance could no longer write under this release's format of the log.
+    fileprivate func requireNewInstances() throws(CommandEnd) {
+        var view = OperatorsView(connection(role: nil))
+        let instances = try attempt { () throws(LedgerError) in try view.instances() }
+        let older = instances.filter(\.isAlive).compactMap { InstanceWords($0) }
+            .filter { $0.format < .own }
+        guard let first = older.first else { return }
+        throw .refused(
+            code: "older_instances",
+            sentence:
+                "\(older.count == 1 ? "An instance runs" : "\(older.count) instances run") an older release, such as "
+                + "\(first.version) on \(first.host) at \(first.listen), and would write nothing any more. Replace or "
+                + "stop it first. One that was killed counts for 20 s.")
     }
 }
 

@@ -81,7 +81,7 @@ let serveCommand = CommandSpec(
     defer { database.leave() }
     if !invocation.has("no-wait"), !database.awaitServer(log: log) { return }
     try starting { () throws(StartError) in
-        try database.prepareSchema(log: log)
+        try database.prepareSchema(for: Build.version, raisesFormat: true, log: log)
         var outside = Outside(
             verifier: Verifier(extraRoots: roots), keys: invocation.secretKeyFile.ring, log: log)
         outside.webhooks = webhooks

@@ -20,19 +20,17 @@ struct FoundDatabase {
         let database = try setup.invocation.database()
         defer { database.leave() }
         var schema = Schema(database.serviceConnection)
-        let found: Int64
+        let standing: SchemaStanding
         do throws(LedgerError) {
-            found = try schema.found()
+            standing = try schema.standing()
         } catch {
             throw .refused(code: "database_refused", sentence: error.detailed)
         }
-        if found > Schema.needed {
-            throw .refused(
-                code: "schema_not_current",
-                sentence: LedgerError(migrationFound: found)?.description ?? "")
+        if standing.migration >= Schema.needed, let error = standing.error {
+            throw .refused(code: "schema_not_current", sentence: error.description)
         }
-        migration = found
-        if found < Schema.needed { return }
+        migration = min(standing.migration, Schema.needed)
+        if standing.migration < Schema.needed { return }
         var list: [ListedProject] = []
         var state: ProjectState?
         var projects: Projects?

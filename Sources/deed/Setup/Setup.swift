@@ -86,7 +86,7 @@ extension Setup {
             defer { database.leave() }
             var schema = Schema(database.connection(role: nil))
             try attempt { () throws(LedgerError) in
-                try schema.migrate(now: systemClock()) { _ in }
+                try schema.migrate(by: Build.version, now: systemClock()) { _ in }
                 try schema.narrow()
                 if database.isPrivate { try schema.close(to: nil) }
             }

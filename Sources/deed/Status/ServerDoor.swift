@@ -1,5 +1,6 @@
 import Assembly
 import Commands
+import Core
 import JSON
 import Ledger
 import Outbound
@@ -104,6 +105,8 @@ struct ServerDoor {
 /// An instance's report about itself.
 struct InstanceWords {
     let version: String
+    /// The newest format of the log that its release knows. The first releases do not say.
+    let format: LogFormat
     let host: String
     let listen: String
     let operations: String?
@@ -123,6 +126,7 @@ struct InstanceWords {
         self.host = host
         self.listen = listen
         version = says["version"]?.string ?? ""
+        format = LogFormat(Int(says["format"]?.integer ?? 1))
         operations = says["operations_listen"]?.string
         certificate = says["tls_certificate"]?.string
         certificateEnds = says["tls_ends"]?.integer

@@ -62,25 +62,27 @@ struct Status {
     init(_ invocation: Invocation) throws(CommandEnd) {
         let database = try invocation.database()
         defer { database.leave() }
-        let found = try attempt { () throws(LedgerError) in
+        let standing = try attempt { () throws(LedgerError) in
             var schema = Schema(database.serviceConnection)
-            return try schema.found()
+            return try schema.standing()
         }
-        let condition =
-            found == Schema.needed ? try DatabaseCondition(of: database) : nil
+        let fits = standing.error == nil
+        let condition = fits ? try DatabaseCondition(of: database) : nil
         parts.append(.database(isPrivate: database.isPrivate, condition))
-        parts.append(.schema(found))
+        parts.append(.schema(standing))
+        if let format = StatusPart.format(standing) { parts.append(format) }
         let impediment = condition?.impediments.first
-        if let error = LedgerError(migrationFound: found) {
-            refusal = .refused(code: "schema_not_current", sentence: error.description)
+        if let error = standing.error {
+            refusal = .refused(
+                code: error.refusalCode ?? "schema_not_current", sentence: error.description)
         } else if let impediment {
             refusal = .refused(code: impediment.kind.rawValue, sentence: impediment.sentence)
         }
         let testClock =
-            found == Schema.needed
+            fits
             ? try starting { () throws(StartError) in try database.testClockInstant() } : nil
         var view = OperatorsView(database.serviceConnection)
-        let isReadable = found == Schema.needed && condition?.queue != nil
+        let isReadable = fits && condition?.queue != nil
         let instances = isReadable ? (try? view.instances()) ?? [] : []
         parts.append(.clock(testClock))
         parts.append(.intake(condition?.queue))

@@ -62,14 +62,18 @@ extension StatusPart {
             ])
     }
 
-    static func schema(_ found: Int64) -> StatusPart {
+    static func schema(_ standing: SchemaStanding) -> StatusPart {
+        let found = standing.migration
         let isCurrent = found == Schema.needed
+        let fits = standing.demand.map { found >= Schema.needed && $0.isMet } ?? false
         return StatusPart(
             "schema",
             [
                 StatusLine(
                     "at migration \(found) of \(Schema.needed)",
-                    remedy: isCurrent ? nil : "deed migrate")
+                    remedy: fits
+                        ? nil
+                        : standing.isNewer ? "install a newer release" : "deed migrate")
             ],
             [
                 (
@@ -77,6 +81,28 @@ extension StatusPart {
                     [
                         "migration": .integer(found), "needed": .integer(Schema.needed),
                         "current": .bool(isCurrent),
+                    ]
+                )
+            ])
+    }
+
+    /// The log's format, which only an operator raises; `nil` under a schema that is older than formats.
+    static func format(_ standing: SchemaStanding) -> StatusPart? {
+        let own = LogFormat.own.number
+        guard let demand = standing.demand else { return nil }
+        let remedy =
+            demand.format > .own
+            ? "install deed \(demand.program ?? "in a newer release")"
+            : standing.pendingFormat == nil ? nil : "deed migrate --format"
+        return StatusPart(
+            "format", [StatusLine("\(demand.format.number) of \(own)", remedy: remedy)],
+            [
+                (
+                    "format",
+                    [
+                        "number": .integer(demand.format.number), "known": .integer(own),
+                        "raised_by": .optional(demand.program),
+                        "pending": .bool(standing.pendingFormat != nil),
                     ]
                 )
             ])

@@ -1,0 +1,43 @@
+package import Core
+import Postgres
+
+/// What a database demands of the programs that write to it.
+package struct LogDemand: Hashable, Sendable {
+    /// The migration that made it.
+    static let firstMigration: Int64 = 12
+
+    package let format: LogFormat
+    /// The release that raised the format; `nil` if none has.
+    package let program: String?
+    /// The oldest migration whose programs still work under the schema.
+    let migration: Int64
+
+    /// Reads the row of `read_format`, or the same columns behind others.
+    init(_ rows: borrowing Rows, _ row: Int, from column: Int = 0) {
+        format = LogFormat(Int(rows.int8(row, column)))
+        program = rows.optionalText(row, column + 1)
+        migration = rows.int8(row, column + 2)
+    }
+
+    /// Whether this program works under the schema.
+    package var isMet: Bool { migration <= Schema.needed }
+
+    /// Why this program must not write, and which one is wanted; `nil` if it may.
+    package var impediment: Impediment? {
+        if format > .own {
+            let wanted = program.map { "deed \($0)" } ?? "the release that raised it"
+            return Impediment(
+                .outdated,
+                "The log has the format \(format.number), and this program knows \(LogFormat.own.number) at most, so it "
+                    + "writes nothing. Install \(wanted), or a newer release, in its place.")
+        }
+        if !isMet {
+            return Impediment(
+                .outdated,
+                "The schema is one for releases that know migration \(migration), and this program knows "
+                    + "\(Schema.needed) at most, so it writes nothing. Install the release that ran deed migrate, or a "
+                    + "newer one, in its place.")
+        }
+        return nil
+    }
+}
