@@ -186,6 +186,7 @@ struct DocumentLimitTests {
             "OrdersAnswer.orders maxItems": page, "EventsAnswer.events maxItems": page,
             "FeedAnswer.events maxItems": page, "GrantList.grants maxItems": page,
             "KeyList.keys maxItems": page, "Trail.entries maxItems": page,
+            "NoteList.notes maxItems": Int64(CustomerState.noteLimit),
             "Settings.support_limits maxProperties": Int64(SupportLimits.countLimit),
             "WebhookList.webhooks maxItems": Int64(Webhook.countLimit),
             "Webhook.headers maxItems": Int64(Webhook.headerLimit),
