@@ -6,6 +6,7 @@ package struct UseCases: Sendable {
     package let grants: Grants
     package let grantLists: GrantLists
     package let finds: Finds
+    package let figures: Figures
     package let balances: CustomerBalances
     package let orders: Orders
     package let moves: Moves
@@ -38,6 +39,7 @@ package struct UseCases: Sendable {
         grantLists = GrantLists(
             ledger: ledger, listing: ports.grants, reading: ports.reading, now: now)
         finds = Finds(ports)
+        figures = Figures(ports)
         balances = CustomerBalances(ledger: ledger, secrets: secrets)
         orders = Orders(ledger: ledger, directory: directory, secrets: secrets, now: now)
         moves = Moves(ledger: ledger, secrets: secrets)
