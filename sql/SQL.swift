@@ -114,6 +114,13 @@ extension Statement {
 
     // What is asked.
     package static let listCustomers = Statement(embedded: File.list_customers_sql)
+    package static let countActiveEntitlements = Statement(
+        embedded: File.count_active_entitlements_sql)
+    package static let countActiveProducts = Statement(embedded: File.count_active_products_sql)
+    package static let listEndingAccess = Statement(embedded: File.list_ending_access_sql)
+    package static let listLateRefunds = Statement(embedded: File.list_late_refunds_sql)
+    package static let countEnvironmentUnclaimed = Statement(
+        embedded: File.count_environment_unclaimed_sql)
     package static let listGrants = Statement(embedded: File.list_grants_sql)
     package static let listTicketGrants = Statement(embedded: File.list_ticket_grants_sql)
     package static let findNames = Statement(embedded: File.find_names_sql)

@@ -48,7 +48,7 @@ package struct InnerCall: Sendable {
     }
 }
 
-/// The calls of `/v1` for people who are signed in, and one that reads for a whole page. Pages show
+/// The calls of `/v1` for people who are signed in, and some that only pages need. Pages show
 /// their answers, so that a page and a call cannot differ.
 package struct InnerCalls: Sendable {
     private let routes: RouteTable<Route>
@@ -60,7 +60,10 @@ package struct InnerCalls: Sendable {
         keys: KeyRing, operations: Operations
     ) {
         var table = RouteTable<Route>()
-        let own = LookRoutes(customers: useCases.customers).routes
+        let own =
+            LookRoutes(customers: useCases.customers).routes
+            + IntakeListRoutes(intake: submissions.intake).routes
+            + FigureRoutes(figures: useCases.figures).routes
         for route in Surface.v1(useCases, reads, submissions, feed, keys, operations).routes + own {
             table.add(route, method: route.method, pattern: route.pattern)
         }

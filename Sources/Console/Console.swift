@@ -55,7 +55,7 @@ package struct Console: Sendable {
                 },
             ]
         }
-        return acts + operating + [
+        return acts + operating + deciding + [
             room("GET", "") { room, _ in HomePage(room: room).response() },
             room("GET", "/find") { room, visit throws(Turned) in
                 try FindPage(room, visit).response()
@@ -67,6 +67,30 @@ package struct Console: Sendable {
                 try keeper.heavyPages.make { () throws(Turned) in
                     try CustomerPage(room, visit).response()
                 }
+            },
+        ]
+    }
+
+    /// Forms of their own: for a purchase without a customer, queued evidence, and erasing.
+    private var deciding: [PageRoute] {
+        [
+            room("GET", "/attach") { room, visit throws(Turned) in
+                try AttachPlace.response(room, visit)
+            },
+            room("GET", "/customers/{customer}/erase") { room, visit throws(Turned) in
+                try ErasePage(room, visit).form()
+            },
+            room("POST", "/customers/{customer}/erase") { room, visit throws(Turned) in
+                try ErasePage(room, visit).answer()
+            },
+            room("GET", "/intake") { room, visit throws(Turned) in
+                try IntakePage(room, visit).response()
+            },
+            room("GET", "/intake/{id}") { room, visit throws(Turned) in
+                try IntakeItemPage(room, visit).response()
+            },
+            room("POST", "/intake/{id}") { room, visit throws(Turned) in
+                try IntakeItemPage(room, visit).act()
             },
         ]
     }
@@ -84,6 +108,12 @@ package struct Console: Sendable {
             },
             room("GET", "/refunds") { room, visit throws(Turned) in
                 try ListPage(.refunds, at: room.refunds, room, visit).response()
+            },
+            room("GET", "/figures") { room, visit throws(Turned) in
+                try FiguresPage(room, visit).response()
+            },
+            room("GET", "/figures/{figure}") { room, visit throws(Turned) in
+                try FigureFile.response(room, visit)
             },
             room("GET", "/webhooks") { room, _ throws(Turned) in
                 try WebhooksPage(room).response()

@@ -54,3 +54,35 @@ for (const time of document.querySelectorAll("time[datetime]")) {
     words.textContent = ` (${local.format(instant)} here)`;
     time.after(words);
 }
+
+// A slider under the drawing leads to another instant once it is let go.
+for (const drawing of document.querySelectorAll("figure.timeline")) {
+    const [start, end] = [Number(drawing.dataset.start), Number(drawing.dataset.end)];
+    const box = document.createElement("p");
+    box.className = "slider";
+    const place = new URL(location.href);
+    for (const [name, words] of [["at", "What held"], ["known", "What was known"]]) {
+        const label = document.createElement("label");
+        const slider = document.createElement("input");
+        slider.type = "range";
+        slider.id = `slide-${name}`;
+        slider.min = String(start);
+        slider.max = String(end);
+        slider.step = String(Math.max(1, Math.round((end - start) / 500)));
+        const now = place.searchParams.get(name);
+        slider.value = String(now ? Date.parse(now) : Number(drawing.dataset.mark));
+        label.htmlFor = slider.id;
+        const say = () => {
+            const instant = new Date(Number(slider.value)).toISOString();
+            label.textContent = `${words}: ${instant.slice(0, 16).replace("T", " ")} UTC`;
+        };
+        say();
+        slider.addEventListener("input", say);
+        slider.addEventListener("change", () => {
+            place.searchParams.set(name, new Date(Number(slider.value)).toISOString());
+            location.assign(place);
+        });
+        box.append(label, slider);
+    }
+    drawing.append(box);
+}

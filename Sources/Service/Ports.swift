@@ -8,6 +8,7 @@ package struct Ports: Sendable {
     package var accounts: any StoreAccounts
     package var grants: any GrantListing
     package var finding: any Finding
+    package var figures: any FigureReading
     package var reading: any CustomerReading
     package var notes: any NoteReading
     package var keyUsing: any KeyUsing
@@ -25,7 +26,7 @@ package struct Ports: Sendable {
 
     package init(
         _ ledger: some EventLog & Directory & StoreAccounts & GrantListing & Finding
-            & CustomerReading & NoteReading & KeyUsing & TrailKeeping & ErasureLog
+            & FigureReading & CustomerReading & NoteReading & KeyUsing & TrailKeeping & ErasureLog
             & PeopleKeeping & PasswordKeeping & SessionKeeping,
         evidenceText: EvidenceText, credentials: any CredentialKeeper, secrets: Secrets,
         now: @escaping @Sendable () -> Instant,
@@ -36,6 +37,7 @@ package struct Ports: Sendable {
         accounts = ledger
         grants = ledger
         finding = ledger
+        figures = ledger
         reading = ledger
         notes = ledger
         keyUsing = ledger

@@ -7,6 +7,7 @@ package struct UseCases: Sendable {
     package let grantLists: GrantLists
     package let notes: Notes
     package let finds: Finds
+    package let figures: Figures
     package let balances: CustomerBalances
     package let orders: Orders
     package let moves: Moves
@@ -40,6 +41,7 @@ package struct UseCases: Sendable {
             ledger: ledger, listing: ports.grants, reading: ports.reading, now: now)
         notes = Notes(ledger: ledger, secrets: secrets)
         finds = Finds(ports)
+        figures = Figures(ports)
         balances = CustomerBalances(ledger: ledger, secrets: secrets)
         orders = Orders(ledger: ledger, directory: directory, secrets: secrets, now: now)
         moves = Moves(ledger: ledger, secrets: secrets)

@@ -41,7 +41,7 @@ struct CustomerPageTests {
         try openBazaar()
         let day: Int64 = 86_400_000
         var asked = 0
-        for life in 0..<8 {
+        for life in 0..<24 {
             let customer = "life-\(life)"
             let facts = RandomHistory(seed: seed &+ UInt64(life), prefix: "\(life)-").facts
             let stream = Stream(
@@ -63,7 +63,7 @@ struct CustomerPageTests {
             }
             asked += try compare(customer, "", browser, "seed \(seed)")
         }
-        #expect(asked > 8)
+        #expect(asked > 24)
     }
 
     private func openBazaar() throws {
@@ -95,6 +95,10 @@ struct CustomerPageTests {
                 #expect(text.contains(joined(shown(sentence))), "\(told): \(sentence)\n\(text)")
             }
         }
+        let at = try #require(whole["at"]?.string)
+        for entitlement in whole["entitlements"]?.object?.members ?? [] {
+            compare(entitlement.name, entitlement.value, at, page.text, told)
+        }
         for purchase in whole["purchases"]?.array ?? [] {
             let id = try #require(purchase["purchase"]?.string)
             #expect(text.contains(id), "\(told)")
@@ -103,6 +107,44 @@ struct CustomerPageTests {
             #expect(text.contains("\(balance.name): \(balance.value.integer ?? 0)"), "\(told)")
         }
         return names.count
+    }
+
+    /// The drawing has a bar around an instant exactly where the API says that access is active.
+    private func compare(
+        _ name: String, _ answer: JSON, _ at: String, _ page: String, _ told: String
+    ) {
+        let bars = page.matches(of: /aria-label="([^" ]+) from (\S+) (?:until (\S+)|with no end)"/)
+            .filter { $0.1 == name }
+            .map { (start: String($0.2), end: $0.3.map(String.init)) }
+        let around = bars.filter { bar in bar.start <= at && bar.end.map { at < $0 } ?? true }
+        guard answer["active"]?.bool == true else {
+            #expect(around.isEmpty, "\(told): \(name) has a bar at \(at)")
+            return
+        }
+        #expect(around.count == 1, "\(told): \(name) at \(at) has \(bars)")
+        #expect(around.first?.start == answer["since"]?.string, "\(told): \(name)")
+        #expect(around.first?.end == answer["until"]?.string, "\(told): \(name)")
+    }
+
+    @Test("The drawing leads to other instants without script, and keeps what was known")
+    func drawing() throws {
+        var sale = Sale("1", "pro.month", .autoRenewable, at: desk.daysAgo(2))
+        sale.expires = desk.daysAgo(-28)
+        #expect(desk.submit(sale).status == 200)
+        let place = "\(CustomerPageTests.place)/u1"
+        let page = browser.get(place).text
+        #expect(page.contains("<svg viewBox"), "\(page)")
+        let before = Browser.escaped("2026-11-18T19:21:00.000Z")
+        #expect(page.contains("<a href=\"\(place)?at=\(before)\" aria-label=\"pro from"))
+        #expect(page.contains("\">at the next edge</a>") && page.contains("\">a day earlier</a>"))
+        let earlier = page.firstMatch(of: /href="([^"]+)">a day earlier/).map { String($0.1) }
+        let past = browser.get(try #require(earlier)).text
+        #expect(
+            past.contains("This is not the present") && past.contains("2026-11-19 19:21:00 UTC"))
+        let known = "2026-11-21T00:00:00.000Z"
+        let kept = browser.get("\(place)?known=\(known)").text
+        #expect(kept.contains("?at=\(before)&amp;known=\(Browser.escaped(known))"), "\(kept)")
+        #expect(!browser.get("\(CustomerPageTests.place)/none").text.contains("<svg"))
     }
 
     @Test("Purchases show who said what and when; support sees no prices")

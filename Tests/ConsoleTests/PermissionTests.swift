@@ -26,16 +26,18 @@ struct PermissionTests {
     private static let reasons = ["reason": "why", "ticket": "T-1", "step": "show"]
 
     private static func form(
-        _ pattern: String, _ roles: [Role], _ fields: [String: String] = [:]
+        _ pattern: String, _ roles: [Role], _ fields: [String: String] = [:],
+        opening: Int = 200, sending: Int = 200
     ) -> [Row] {
         let route = "/console/p/{project}/customers/{customer}\(pattern)"
         let target = route.replacing("{project}", with: "default")
             .replacing("{customer}", with: "u1").replacing("{currency}", with: "coins")
+            .replacing("{order}", with: "o1")
         return [
-            Row(call: "GET \(route)", target: target, roles: roles),
+            Row(call: "GET \(route)", target: target, roles: roles, status: opening),
             Row(
                 call: "POST \(route)", target: target, roles: roles,
-                fields: reasons.merging(fields) { $1 }),
+                fields: reasons.merging(fields) { $1 }, status: sending),
         ]
     }
 
@@ -76,6 +78,10 @@ struct PermissionTests {
         form("/attach", helpers, ["purchase": "apple:4"]),
         form("/purchases/{purchase}/block", [.admin]),
         form("/purchases/{purchase}/unblock", [.admin]),
+        form("/merge", helpers, ["into": "u9"]),
+        form("/unmerge", helpers, opening: 409, sending: 409),
+        form("/orders/{order}/close", helpers, ["because": "cancelled"], sending: 404),
+        form("/erase", [.admin], ["id": "u1"], sending: 409),
     ]
 
     /// The webhook does not exist.
@@ -84,7 +90,8 @@ struct PermissionTests {
         func row(_ call: String, _ roles: [Role], status: Int = 200) -> Row {
             let path = String(call.split(separator: " ")[1])
             let target = path.replacing("{project}", with: "default")
-                .replacing("{webhook}", with: "wh_1")
+                .replacing("{webhook}", with: "wh_1").replacing("{id}", with: "x")
+                .replacing("{figure}", with: "ending")
             return Row(
                 call: call, target: target, roles: roles, fields: ["event": "x"], status: status)
         }
@@ -93,6 +100,12 @@ struct PermissionTests {
             row("GET \(home)/unclaimed", [.admin]), row("GET \(home)/refunds", everyone),
             row("GET \(home)/webhooks", [.admin]),
             row("GET \(home)/webhooks/{webhook}", [.admin], status: 404),
+            row("GET \(home)/attach", helpers, status: 400),
+            row("GET \(home)/figures", everyone),
+            row("GET \(home)/figures/{figure}", everyone),
+            row("GET \(home)/intake", [.admin]),
+            row("GET \(home)/intake/{id}", [.admin], status: 404),
+            row("POST \(home)/intake/{id}", [.admin], status: 400),
             row("GET \(home)/catalog", [.admin]), row("GET \(home)/settings", [.admin]),
         ] + acts.map { row("POST \(home)/webhooks/{webhook}/\($0)", [.admin], status: 404) }
     }()

@@ -68,10 +68,11 @@ final class PracticeGround: Sendable {
     /// The practice store's folder.
     let data: String
 
-    /// `options` are additional ones for the practice store. It signs with the same keys as another
-    /// ground's store, if one is given.
+    /// `options` are additional ones for the practice store, and `serving` for Deed. The store signs
+    /// with the same keys as another ground's store, if one is given.
     init(
-        _ database: ScratchDatabase, _ options: [String] = [], keysOf other: PracticeGround? = nil
+        _ database: ScratchDatabase, _ options: [String] = [], keysOf other: PracticeGround? = nil,
+        serving: [String] = []
     ) throws {
         folder = try ScratchFolder()
         deed = try Installation(database)
@@ -94,7 +95,8 @@ final class PracticeGround: Sendable {
             "--sandbox-access", "all")
         let applied = try deed.run("catalog", "apply", PracticeGround.example("catalog.json"))
         guard applied.code == 0 else { throw Installation.Failed(description: applied.errors) }
-        service = try deed.serve("--test-clock", "--extra-roots", "\(data)/roots")
+        service = try deed.serve(
+            ["--test-clock", "--extra-roots", "\(data)/roots"] + serving)
         store = try ServingProgram(
             Installation.practice,
             [

@@ -10,6 +10,8 @@ struct LookRoutes: Sendable {
     private static let eventLimit = 1000
     /// How many sentences explain one entitlement.
     private static let sentenceLimit = 30
+    /// How many rows the drawing of one customer's time has.
+    private static let rowLimit = 40
 
     let customers: Customers
 
@@ -30,10 +32,15 @@ struct LookRoutes: Sendable {
             customers.look(
                 at: stream, question.at, known: question.known, before: before,
                 limit: LookRoutes.eventLimit))
+        let view = answer.customer.view
+        let timeline = view.customer.timeline(by: view.project.catalog)
         let events = answer.events.json(hidesPrices: call.access.isOfSupport)
         return .json(
             answer.customer.json
                 .with("explanations", .array(answer.explanations.map(explained)))
+                .with("timeline", .array(timeline.prefix(LookRoutes.rowLimit).map(\.json)))
+                .with("more_rows", .integer(max(0, timeline.count - LookRoutes.rowLimit)))
+                .with("offered", .array(view.project.catalog.entitlements.map { .string($0.text) }))
                 .with("events", events["events"])
                 .with("earlier", .integer(answer.earlier)))
     }

@@ -109,7 +109,8 @@ extension Secrets {
         stretch: { Crypto.stretched($0, salt: $1, cost: $2) })
 }
 
-extension Ledger: EventLog, Directory, StoreAccounts, GrantListing, Finding, CustomerReading,
+extension Ledger: EventLog, Directory, StoreAccounts, GrantListing, Finding, FigureReading,
+    CustomerReading,
     IntakeQueue, EvidenceArchive, Leases, FeedLog, NoteReading, ErasureLog, KeyUsing,
     TrailKeeping, PeopleKeeping, PasswordKeeping, SessionKeeping
 {}

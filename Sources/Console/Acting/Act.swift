@@ -21,10 +21,14 @@ struct Act: Sendable {
     let title: String
     /// What the last button says.
     let button: String
-    let fields: [Field]
+    var fields: [Field]
     let method: String
     /// The path of the call.
     let path: @Sendable (Target) -> String
+    /// Whether its call is about both environments, and so takes none.
+    var isOfBoth = false
+    /// What a page says about an act that no call can rehearse; `nil` for the others.
+    var unrehearsed: String?
     /// The call's body, without reason and ticket.
     let body: @Sendable (Target) -> JSON
 
@@ -37,8 +41,10 @@ struct Act: Sendable {
 
         /// A path about the customer.
         func below(_ rest: String, _ last: String = "") -> String {
-            "/customers/\(percentEncoded(customer))/\(rest)/\(percentEncoded(subject))\(last)"
+            path("/\(rest)/\(percentEncoded(subject))\(last)")
         }
+
+        func path(_ rest: String) -> String { "/customers/\(percentEncoded(customer))\(rest)" }
     }
 
     /// Whether the role may do it, according to the call that it makes.
@@ -47,7 +53,15 @@ struct Act: Sendable {
         return room.calls.allows(method, path(target), to: room.role)
     }
 
-    static let all = [grant, change, revoke, adjust, transfer, takeBack, attach, block, unblock]
+    static let all = [
+        grant, change, revoke, adjust, transfer, takeBack, attach, block, unblock, merge, unmerge,
+        close,
+    ]
+
+    /// Whether these fields say all that the act needs besides its reason.
+    func isSaid(by fields: Fields) -> Bool {
+        self.fields.allSatisfy { fields.trimmed($0.name) != nil }
+    }
 
     private static let lengths: [(value: String, label: String)] = [
         ("P1D", "1 day"), ("P3D", "3 days"), ("P7D", "7 days"), ("P14D", "14 days"),
@@ -66,7 +80,7 @@ struct Act: Sendable {
                     ("now", "from now on"),
                     ("after_current", "after what gives it at present"),
                 ])),
-        ], method: "POST", path: { "/customers/\(percentEncoded($0.customer))/grants" }
+        ], method: "POST", path: { $0.path("/grants") }
     ) { target in
         let fields = target.fields
         let head: JSON = ["entitlement": .string(fields.trimmed("entitlement") ?? "")]
@@ -107,7 +121,7 @@ struct Act: Sendable {
     static let transfer = Act(
         pattern: "/purchases/{purchase}/transfer", title: "Move a purchase to another customer",
         button: "Move it",
-        fields: [Field(name: "to", label: "To", hint: "The other customer's id.")],
+        fields: [Field(name: "to", label: "Move it to", hint: "The other customer's id.")],
         method: "POST", path: { $0.below("purchases", "/transfer") }
     ) { target in ["to": .string(target.fields.trimmed("to") ?? "")] }
 
@@ -135,6 +149,31 @@ struct Act: Sendable {
         pattern: "/purchases/{purchase}/unblock", title: "Take a block back",
         button: "Take it back",
         fields: [], method: "POST", path: { $0.below("purchases", "/unblock") }, body: { _ in [:] })
+
+    static let merge = Act(
+        pattern: "/merge", title: "Make the customer a part of another", button: "Merge them",
+        fields: [
+            Field(name: "into", label: "Part of", hint: "The id of the customer who stays.")
+        ], method: "POST", path: { $0.path("/merge") }, isOfBoth: true
+    ) { target in ["into": .string(target.fields.trimmed("into") ?? "")] }
+
+    static let unmerge = Act(
+        pattern: "/unmerge", title: "Take a merge back", button: "Take it back", fields: [],
+        method: "POST", path: { $0.path("/merge/undo") }, isOfBoth: true, body: { _ in [:] })
+
+    static let close = Act(
+        pattern: "/orders/{order}/close", title: "Close an order", button: "Close it",
+        fields: [
+            Field(
+                name: "because", label: "Because",
+                kind: .choice([
+                    ("cancelled", "the customer does not buy any more"),
+                    ("settled", "the customer got it in another way"),
+                ]))
+        ], method: "POST", path: { $0.below("orders", "/close") },
+        unrehearsed:
+            "A closed order waits for its purchase no longer. Access and balances stay as they are, and nothing opens it again."
+    ) { target in ["because": .string(target.fields["because"] ?? "")] }
 }
 
 extension Fields {

@@ -16,38 +16,54 @@ struct ActPage {
     private var room: ProjectRoom { stream.room }
 
     init(_ act: Act, _ room: ProjectRoom, _ visit: Visit) throws(Turned) {
-        guard act.isAllowed(in: room) else {
-            throw .notice(
-                403, "Your role does not permit this",
-                "You are a \(room.role.rawValue) in \(room.project.text). Ask a person with another role."
-            )
-        }
+        guard act.isAllowed(in: room) else { throw .role(of: room) }
         self.act = act
         self.visit = visit
         stream = try NamedStream(room, visit)
         subject = visit.arguments.count > 2 ? visit.arguments[2] : nil
     }
 
-    /// The empty form, or with what the address fills in.
-    func form() throws(Turned) -> Response { form(Fields(visit.query), trouble: nil).response() }
+    /// A reason for looking at what an act would change. It is never recorded with an act.
+    private static let looking: [(name: String, value: String)] = [
+        ("reason", "to see what it would change"), ("ticket", "none yet"),
+    ]
+
+    /// The form with what the address fills in. If that is all, the page shows what would change.
+    func form() throws(Turned) -> Response {
+        let fields = Fields(visit.query)
+        guard act.unrehearsed == nil, act.isSaid(by: fields) else {
+            return form(fields, trouble: nil).response()
+        }
+        do throws(Problem) {
+            let call = call(fields.with(ActPage.looking), ("dry_run", "1"))
+            return ready(try room.send(call), fields).response()
+        } catch {
+            return form(fields, trouble: error.sentenceForPeople)
+                .response(status: error.status, headers: error.headers)
+        }
+    }
 
     /// Shows what would change, or does it.
     func answer() throws(Turned) -> Response {
         let fields = Fields(form: visit.body)
         do throws(Problem) {
+            if act.unrehearsed != nil {
+                _ = try room.send(call(fields, ("dry_run", nil), mark: fields["mark"]))
+                return .seeOther(stream.place.with("done", fields["version"]))
+            }
             if fields["step"] == "do", let version = fields["version"] {
                 _ = try room.send(call(fields, ("if_version", version), mark: fields["mark"]))
-                // Of several versions, the first is this customer's.
-                let own = version.split(separator: ",").first.map(String.init)
-                return .seeOther(stream.place.with("done", own))
+                return .seeOther(stream.place.with("done", fields["seen"]))
             }
             return comparison(try room.send(call(fields, ("dry_run", "1"))), fields).response()
         } catch {
             // It may have been done. Only the same mark makes another try count once.
-            if error.status >= 500, fields["step"] == "do" {
+            if error.status >= 500, fields["step"] == "do", act.unrehearsed == nil {
                 return again(fields).response(status: error.status, headers: error.headers)
             }
-            return form(fields, trouble: error.sentenceForPeople)
+            // A mark stands for what was sent with it, so what is sent otherwise takes another one.
+            let kept = error.status >= 500 ? fields : fields.with([("mark", "")])
+            return form(kept, trouble: error.sentenceForPeople)
                 .response(status: error.status, headers: error.headers)
         }
     }
@@ -60,7 +76,8 @@ struct ActPage {
         let body = act.body(target).with("reason", .string(fields.trimmed("reason") ?? ""))
             .with("ticket", fields.trimmed("ticket").map(JSON.string))
         return InnerCall(
-            act.method, act.path(target), query: stream.query(term), body: body,
+            act.method, act.path(target),
+            query: stream.query(term, isOfBoth: act.isOfBoth), body: body,
             idempotencyKey: mark.map { "console-\($0)" })
     }
 
@@ -79,41 +96,76 @@ struct ActPage {
             """
     }
 
+    /// Why the person acts.
+    private var reasons: [Act.Field] {
+        let isTicketRequired = room.role == .support
+        let hint =
+            isTicketRequired ? "Your role needs one." : "The support case, if there is one."
+        return [
+            Act.Field(name: "reason", label: "Reason", hint: "Why, in your own words."),
+            Act.Field(
+                name: "ticket", label: "Ticket", hint: hint, isRequired: isTicketRequired),
+        ]
+    }
+
     private func form(_ fields: Fields, trouble: String?) -> Page {
         let alert = Markup.alert(trouble)
-        let isTicketRequired = room.role == .support
-        let ticketHint =
-            isTicketRequired ? "Your role needs one." : "The support case, if there is one."
-        let inputs =
-            act.fields + [
-                Act.Field(name: "reason", label: "Reason", hint: "Why, in your own words."),
-                Act.Field(
-                    name: "ticket", label: "Ticket", hint: ticketHint,
-                    isRequired: isTicketRequired),
-            ]
+        let inputs = act.fields + reasons
+        let button = act.unrehearsed == nil ? "Show what it changes" : act.button
+        let warning: Markup = act.unrehearsed.map { "<p>\($0)</p>" } ?? .nothing
+        let mark: Markup =
+            act.unrehearsed == nil
+            ? .nothing
+            : .hidden([
+                ("mark", fields["mark"] ?? room.newMark()), ("version", fields["version"] ?? ""),
+            ])
         return page(
             """
             \(about)
             \(alert)
+            \(warning)
             <form class="card" method="post" action="\(value: place.text)">
             \(room.visitor.token)
             <input type="hidden" name="step" value="show">
+            \(mark)
             \(inputs.map { $0.markup(fields[$0.name]) })
-            <p><button>Show what it changes</button> \(Markup.link(stream.place, "Back"))</p>
+            <p class="acts"><button>\(button)</button> \(Markup.link(stream.place, "Back"))</p>
+            </form>
+            """)
+    }
+
+    /// What would change, and below it the form that does it.
+    private func ready(_ answer: JSON, _ fields: Fields) -> Page {
+        let sides = answer["customers"]?.array ?? []
+        let said: [Markup] = act.fields.map { field in
+            "<div><dt>\(field.label)</dt><dd>\(field.said(fields[field.name]))</dd></div>"
+        }
+        let terms: Markup = said.isEmpty ? .nothing : "<dl>\(said)</dl>"
+        return page(
+            """
+            \(about)
+            \(terms)
+            <p>Nothing was done yet.</p>
+            \(sides.map { Comparison(side: $0).markup })
+            <form class="card" method="post" action="\(value: place.text)">
+            \(room.visitor.token)
+            \(last(sides.versions, seen: sides.version(of: stream), mark: room.newMark()))
+            \(Markup.hidden(act.fields.map { ($0.name, fields[$0.name] ?? "") }))
+            \(reasons.map { $0.markup(fields[$0.name]) })
+            <p class="acts"><button>\(act.button)</button> \(Markup.link(stream.place, "Leave it"))</p>
             </form>
             """)
     }
 
     private func comparison(_ answer: JSON, _ fields: Fields) -> Page {
         let sides = answer["customers"]?.array ?? []
-        let versions = sides.compactMap { $0["version"]?.integer.map(String.init) }
         let ticket: Markup = fields.trimmed("ticket").map { " Ticket: \($0)." } ?? .nothing
         return page(
             """
             \(about)
             <p>Nothing was done yet. Reason: \(fields.trimmed("reason") ?? "").\(ticket)</p>
             \(sides.map { Comparison(side: $0).markup })
-            \(lastStep(fields, version: versions.joined(separator: ","), mark: room.newMark()))
+            \(lastStep(fields, last(sides.versions, seen: sides.version(of: stream), mark: room.newMark())))
             """)
     }
 
@@ -123,24 +175,24 @@ struct ActPage {
             """
             \(about)
             \(Markup.alert("Deed cannot say whether it was done. Press the button again in a moment: it counts once."))
-            \(lastStep(fields, version: fields["version"] ?? "", mark: fields["mark"] ?? ""))
+            \(lastStep(fields, last(fields["version"] ?? "", seen: fields["seen"] ?? "", mark: fields["mark"] ?? "")))
             """)
     }
 
+    /// What the last step sends: the versions that were looked at, and this customer's among them.
+    private func last(_ versions: String, seen: String, mark: String) -> Markup {
+        .hidden([("step", "do"), ("version", versions), ("seen", seen), ("mark", mark)])
+    }
+
     /// The button that does it, for the version that was looked at.
-    private func lastStep(_ fields: Fields, version: String, mark: String) -> Markup {
+    private func lastStep(_ fields: Fields, _ hidden: Markup) -> Markup {
         let names = act.fields.map(\.name) + ActPage.reasonNames
-        let hidden: [Markup] = names.map { name in
-            "<input type=\"hidden\" name=\"\(value: name)\" value=\"\(value: fields[name] ?? "")\">"
-        }
         return """
             <form method="post" action="\(value: place.text)">
             \(room.visitor.token)
-            <input type="hidden" name="step" value="do">
-            <input type="hidden" name="version" value="\(value: version)">
-            <input type="hidden" name="mark" value="\(value: mark)">
             \(hidden)
-            <p><button>\(act.button)</button> \(Markup.link(stream.place, "Leave it"))</p>
+            \(Markup.hidden(names.map { ($0, fields[$0] ?? "") }))
+            <p class="acts"><button>\(act.button)</button> \(Markup.link(stream.place, "Leave it"))</p>
             </form>
             """
     }
@@ -150,42 +202,20 @@ struct ActPage {
     }
 }
 
-extension Act.Field {
-    /// The field with its label, filled with a value.
-    fileprivate func markup(_ value: String?) -> Markup {
-        let hintID = "\(name)-hint"
-        let required: Markup = isRequired ? " required" : ""
-        let described: Markup = hint.isEmpty ? "" : " aria-describedby=\"\(value: hintID)\""
-        let hinted: Markup =
-            hint.isEmpty ? "" : "<br><small id=\"\(value: hintID)\">\(hint)</small>"
-        return """
-            <p><label for="\(value: name)">\(label)</label>
-            \(input(value, required, described))\(hinted)</p>
-            """
+extension [JSON] {
+    /// The versions of a dry run's customers, as a call takes them. A call about both environments
+    /// takes those of the first one's.
+    fileprivate var versions: String {
+        filter { $0["environment"] == first?["environment"] }
+            .compactMap { $0["version"]?.integer.map(String.init) }.joined(separator: ",")
     }
 
-    private func input(_ value: String?, _ required: Markup, _ described: Markup) -> Markup {
-        switch kind {
-        case .text:
-            return """
-                <input id="\(value: name)" name="\(value: name)" maxlength="256" autocomplete="off" value="\(value: value ?? "")"\(required)\(described)>
-                """
-        case .whole:
-            return """
-                <input id="\(value: name)" name="\(value: name)" inputmode="numeric" maxlength="20" autocomplete="off" value="\(value: value ?? "")"\(required)\(described)>
-                """
-        case .choice(let choices):
-            let options: [Markup] = choices.map { choice in
-                let selected: Markup = choice.value == value ? " selected" : ""
-                return """
-                    <option value="\(value: choice.value)"\(selected)>\(choice.label)</option>
-                    """
-            }
-            return """
-                <select id="\(value: name)" name="\(value: name)"\(required)\(described)>
-                \(options)
-                </select>
-                """
+    /// The version of one customer.
+    fileprivate func version(of stream: NamedStream) -> String {
+        let own = first {
+            $0["customer"]?.string == stream.customer
+                && $0["environment"]?.string == stream.environment
         }
+        return own?["version"]?.integer.map(String.init) ?? "0"
     }
 }

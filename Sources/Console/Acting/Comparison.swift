@@ -1,3 +1,4 @@
+import Core
 import JSON
 
 /// What one customer has before an act and would have after it, side by side.
@@ -27,7 +28,8 @@ struct Comparison {
     }
 
     var markup: Markup {
-        let customer = side["customer"]?.string ?? ""
+        let isSandbox = side["environment"]?.string == Environment.sandbox.rawValue
+        let customer = (side["customer"]?.string ?? "") + (isSandbox ? ", in the sandbox" : "")
         let changes = self.changes
         if changes.isEmpty {
             return """

@@ -64,21 +64,23 @@ struct BalancePart {
         let orders = look.whole["orders"]?.array ?? []
         if orders.isEmpty { return .nothing }
         let part = look.part(of: orders.newestFirst(by: "opened_at"), "orders")
-        let rows: [Markup] = part.shown.map { order in
-            """
-            <tr><th scope="row"><code>\(order["id"]?.string ?? "")</code></th><td>\(order["product"]?.string ?? "")</td>
-            <td>\(order["state"]?.string ?? "")</td><td>\(Markup.time(order["opened_at"]?.string))</td>
-            <td>\(order["purchase"]?.string ?? "")</td><td><code>\(order["token"]?.string ?? "")</code></td></tr>
-            """
+        let rows = part.shown.map { order -> [Markup] in
+            [
+                .code(order["id"]?.string), .text(order["product"]?.string ?? ""),
+                .text(order["state"]?.string ?? ""), .time(order["opened_at"]?.string),
+                .text(order["purchase"]?.string ?? ""), .code(order["token"]?.string),
+                closing(order),
+            ]
         }
-        return .section(
-            "orders", "Orders",
-            """
-            \(part.links)
-            <div class="wide"><table>
-            <thead><tr><th scope="col">Order</th><th scope="col">Product</th><th scope="col">State</th><th scope="col">Opened</th><th scope="col">Purchase</th><th scope="col">Token</th></tr></thead>
-            <tbody>\(rows)</tbody></table></div>
-            """)
+        let columns = ["Order", "Product", "State", "Opened", "Purchase", "Token", "Do"]
+        return .section("orders", "Orders", "\(part.links)\(Markup.table(columns, rows))")
+    }
+
+    private func closing(_ order: JSON) -> Markup {
+        let isOver = order["purchase"]?.string != nil || order["closed_at"]?.string != nil
+        guard !isOver, Act.close.isAllowed(in: look.stream.room) else { return .nothing }
+        let place = look.stream.below("orders", order["id"]?.string ?? "", "close")
+        return .link(place.with("version", String(look.version)), Act.close.title)
     }
 
     private var tokens: Markup {

@@ -64,6 +64,9 @@ struct CustomerLook: Sendable {
     /// This page with the same two instants.
     var place: Place { stream.place.with("at", at).with("known", known) }
 
+    /// The number of the customer's newest event that was read.
+    var version: Int64 { events.last?["version"]?.integer ?? 0 }
+
     /// The events of the purchase, in the form that names a purchase.
     func facts(about purchase: String) -> [(event: JSON, fact: JSON)] { facts[purchase] ?? [] }
 

@@ -27,10 +27,12 @@ struct CustomerPage {
         \(merged)
         \(acts)
         \(moments)
-        \(Markup.section("entitlements", "What the customer may use", entitlements))
+        \(Markup.section("entitlements", "What the customer may use", "\(entitlements)\(giving)"))
+        \(TimelinePart(look: look).markup)
         \(GrantPart(look: look).markup)
         \(PurchasePart(look: look).markup)
         \(BalancePart(look: look).markup)
+        \(AttemptPart(look: look).markup)
         \(EventPart(look: look).markup)
         """
     }
@@ -59,8 +61,28 @@ struct CustomerPage {
         guard Act.grant.isAllowed(in: room) else {
             return "<p>Your role may look at everything here, and change nothing.</p>"
         }
+        var links = [Markup.link(stream.below("attach"), Act.attach.title)]
+        if isMerged { links.append(.link(stream.below("unmerge"), Act.unmerge.title)) }
+        if ErasePage.isAllowed(in: room) {
+            links.append(.link(stream.below("erase"), ErasePage.title))
+        }
+        return "<p class=\"acts\">\(links)</p>"
+    }
+
+    private var isMerged: Bool { look.whole["merged_into"]?.string != nil }
+
+    /// The acts that support staff need most, without a page between.
+    private var giving: Markup {
+        guard Act.grant.isAllowed(in: room), !isMerged else { return .nothing }
+        let names = (look.whole["offered"]?.array ?? []).compactMap(\.string)
+        let grant = Act.grant.choosing("entitlement", from: names.map { ($0, $0) })
         return """
-            <p class="acts">\(Markup.link(stream.below("grant"), Act.grant.title)) \(Markup.link(stream.below("attach"), Act.attach.title))</p>
+            <article class="card doing"><h3>\(grant.title)</h3>
+            \(grant.shortForm(at: stream.bare("grant"), in: stream, ["for": "P7D"]))
+            </article>
+            <article class="card doing"><h3>\(Act.merge.title)</h3>
+            \(Act.merge.shortForm(at: stream.bare("merge"), in: stream))
+            </article>
             """
     }
 

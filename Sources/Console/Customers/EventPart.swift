@@ -40,7 +40,8 @@ struct EventPart {
 struct DoneLine {
     private static let acts: Set = [
         "grant.given", "grant.changed", "grant.revoked", "balance.adjusted", "purchase.blocked",
-        "purchase.unblocked", "purchase.attached", "purchase.detached",
+        "purchase.unblocked", "purchase.attached", "purchase.detached", "customer.merged",
+        "customer.unmerged", "customer.erased", "order.closed",
     ]
     /// For how many milliseconds an act counts as just done.
     private static let life: Int64 = 10 * 60_000
@@ -89,6 +90,8 @@ struct DoneLine {
             return other.below("purchases", text("purchase"), "undo_transfer")
         case "purchase.blocked": return stream.below("purchases", text("purchase"), "unblock")
         case "purchase.unblocked": return stream.below("purchases", text("purchase"), "block")
+        case "customer.merged": return stream.below("unmerge")
+        case "customer.unmerged": return stream.below("merge").with("into", text("from"))
         default: return nil
         }
     }

@@ -36,6 +36,11 @@ struct NamedStream: Sendable {
         return isSandbox ? place.with("environment", environment) : place
     }
 
+    /// Such a page without its environment, which a form with `GET` sends by itself.
+    func bare(_ parts: String...) -> Place {
+        Place(["p", room.project.text, "customers", customer] + parts)
+    }
+
     /// The same customer in the other environment.
     var other: NamedStream { NamedStream(room, customer, isSandbox: !isSandbox) }
 
@@ -44,10 +49,10 @@ struct NamedStream: Sendable {
         "/customers/\(percentEncoded(customer))\(rest)"
     }
 
-    /// The query of a call about the customer.
-    func query(_ parameters: (name: String, value: String?)...) -> String {
-        let all = [(name: "environment", value: String?.some(environment))] + parameters
-        return all.compactMap { parameter in
+    /// The query of a call about the customer, in this environment or in both.
+    func query(_ parameters: (name: String, value: String?)..., isOfBoth: Bool = false) -> String {
+        let head = isOfBoth ? [] : [(name: "environment", value: String?.some(environment))]
+        return (head + parameters).compactMap { parameter in
             parameter.value.map { "\(parameter.name)=\(percentEncoded($0))" }
         }.joined(separator: "&")
     }

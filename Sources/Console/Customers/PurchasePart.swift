@@ -31,7 +31,7 @@ struct PurchasePart {
             ("Paid until", .time(purchase["expires"]?.string)),
             ("Taken back", .time(purchase["revoked_at"]?.string)),
             ("Blocked", .time(purchase["blocked_at"]?.string)),
-            ("Came from", .text(purchase["came_from"]?.string ?? "")),
+            ("Came from", origin(purchase["came_from"]?.string)),
         ]
         let lines: [Markup] = terms.filter { !$0.1.html.isEmpty }.map {
             "<div><dt>\($0.0)</dt><dd>\($0.1)</dd></div>"
@@ -43,6 +43,22 @@ struct PurchasePart {
             \(acts(purchase, id))
             </article>
             """
+    }
+
+    private func origin(_ customer: String?) -> Markup {
+        guard let customer else { return .nothing }
+        if customer.hasPrefix("$") { return "no customer: it waited to be claimed" }
+        let stream = look.stream
+        return .link(
+            NamedStream(stream.room, customer, isSandbox: stream.isSandbox).place, customer)
+    }
+
+    /// Whether a person moved the purchase here, so that the move can be taken back.
+    private func wasMoved(_ id: String) -> Bool {
+        let last = look.events.last {
+            $0["type"]?.string == "purchase.attached" && $0["data"]?["purchase"]?.string == id
+        }
+        return last?["data"]?["cause"]?["kind"]?.string == "admin"
     }
 
     private func facts(_ id: String) -> Markup {
@@ -88,14 +104,19 @@ struct PurchasePart {
         let room = look.stream.room
         var links: [Markup] = []
         if Act.transfer.isAllowed(in: room) {
-            links.append(
-                .link(look.stream.below("purchases", id, "transfer"), Act.transfer.title))
+            let place = look.stream.bare("purchases", id, "transfer")
+            links.append(Act.transfer.shortForm(at: place, in: look.stream, about: id))
+            if wasMoved(id) {
+                links.append(
+                    .link(
+                        look.stream.below("purchases", id, "undo_transfer"), Act.takeBack.title))
+            }
         }
         if act.isAllowed(in: room) {
             let place = look.stream.below("purchases", id, isBlocked ? "unblock" : "block")
             links.append(.link(place, act.title))
         }
-        return links.isEmpty ? .nothing : "<p class=\"acts\">\(links)</p>"
+        return links.isEmpty ? .nothing : "<div class=\"acts\">\(links)</div>"
     }
 }
 

@@ -66,11 +66,19 @@ struct FindPage {
     private func row(_ match: JSON) -> Markup {
         let customer: Markup =
             match["customer"]?.string.map { Markup.link(place(of: match), $0) }
-            ?? "no customer claimed it"
+            ?? unclaimed(match)
         let kind = (match["kind"]?.string ?? "").spaced
         return """
             <tr><th scope="row">\(customer)</th><td>\(match["environment"]?.string ?? "")</td>
             <td>\(kind) <code>\(match["id"]?.string ?? "")</code></td><td>\(match["product"]?.string ?? "")</td></tr>
+            """
+    }
+
+    private func unclaimed(_ match: JSON) -> Markup {
+        let purchase = match["purchase"]?.string ?? ""
+        let isSandbox = match["environment"]?.string == Environment.sandbox.rawValue
+        return """
+            No customer claimed it. \(AttachPlace.form(purchase, in: room, isSandbox: isSandbox))
             """
     }
 }

@@ -72,13 +72,16 @@ extension ListPage.Kind {
     static let unclaimed = ListPage.Kind(
         title: "Purchases without a customer", path: "/unclaimed", member: "purchases",
         empty: "Every purchase that stores told of belongs to a customer.",
-        columns: ["Purchase", "Product", "Bought", "Paid until", "Waiting since", "Account tokens"]
-    ) { purchase, _, _ in
+        columns: [
+            "Purchase", "Product", "Bought", "Paid until", "Waiting since", "Account tokens", "Do",
+        ]
+    ) { purchase, room, isSandbox in
         let tokens: [Markup] = (purchase["tokens"]?.array ?? []).map { .code($0.string) }
         return [
             .code(purchase["purchase"]?.string), .text(purchase["product"]?.string ?? ""),
             .time(purchase["purchased"]?.string), .time(purchase["expires"]?.string),
             .time(purchase["since"]?.string), "\(tokens)",
+            AttachPlace.form(purchase["purchase"]?.string ?? "", in: room, isSandbox: isSandbox),
         ]
     }
 

@@ -97,7 +97,9 @@ struct WebhookPage {
         if name == "test" {
             return try WebhookPage(room, id, Fields("")).response(test: answer)
         }
-        return .seeOther(room.webhooks.below(id).with("done", name))
+        return .seeOther(
+            room.webhooks.below(id).with("customer", fields.trimmed("customer"))
+                .with("done", name))
     }
 
     private var place: Place { room.webhooks.below(id) }
@@ -153,17 +155,33 @@ struct WebhookPage {
         let isPaused = webhook["state"]?.string == "paused"
         let names = [isPaused ? "pause" : "resume", "replay"]
         let forms: [Markup] = WebhookPage.acts.filter { !names.contains($0.name) }.map {
-            form($0.name, $0.button, "")
+            form($0.name, $0.button)
         }
         return "<div class=\"acts\">\(forms)</div>"
     }
 
-    private func form(_ name: String, _ button: String, _ content: Markup) -> Markup {
+    private func form(_ name: String, _ button: String) -> Markup {
+        WebhookPage.form(name, button, to: id, in: room, [])
+    }
+
+    /// A button that sends an event again. Afterwards the page shows the customer's attempts.
+    static func resending(
+        _ message: String, to id: String, about customer: String?, in room: ProjectRoom
+    ) -> Markup {
+        let about = customer.map { [(name: "customer", value: $0)] } ?? []
+        return form(
+            "replay", "Send again", to: id, in: room, [(name: "event", value: message)] + about)
+    }
+
+    private static func form(
+        _ name: String, _ button: String, to id: String, in room: ProjectRoom,
+        _ fields: [(name: String, value: String)]
+    ) -> Markup {
         """
-        <form method="post" action="\(value: place.below(name).text)">
+        <form method="post" action="\(value: room.webhooks.below(id, name).text)">
         \(room.visitor.token)
-        <input type="hidden" name="mark" value="\(value: room.newMark())">
-        \(content)<button class="quiet">\(button)</button>
+        \(Markup.hidden([("mark", room.newMark())] + fields))
+        <button class="quiet">\(button)</button>
         </form>
         """
     }
@@ -236,14 +254,13 @@ struct WebhookPage {
         let said: Markup =
             answer.isEmpty
             ? .nothing : "<details><summary>its answer</summary><pre>\(answer)</pre></details>"
-        let event: Markup =
-            "<input type=\"hidden\" name=\"event\" value=\"\(value: message)\">"
         return [
             .time(attempt["at"]?.string),
             "\(attempt["type"]?.string ?? "") \(Markup.code(message))",
             customer(attempt["customer"]?.string),
             .text(String(attempt["attempt"]?.integer ?? 0)),
-            "\(mark) \(outcome)", said, form("replay", "Send again", event),
+            "\(mark) \(outcome)", said,
+            WebhookPage.resending(message, to: id, about: fields.trimmed("customer"), in: room),
         ]
     }
 

@@ -15,6 +15,7 @@ struct HomePage {
                 \(lastNight)
                 \(webhooks)
                 \(waiting)
+                \(figures)
                 \(finding)
                 """
         ).response()
@@ -85,7 +86,7 @@ struct HomePage {
             let late = all.filter { $0.isLate }
             let words: Markup =
                 late.isEmpty
-                ? "<p>All \(all.count) receive what they should.</p>"
+                ? "<p>All of them (\(all.count)) receive what they should.</p>"
                 : "<p class=\"notice\">\(late.count) of \(all.count) do not receive all that they should.</p>"
             return "\(words)<p>\(Markup.link(room.webhooks, "All webhooks"))</p>"
         }
@@ -108,6 +109,25 @@ struct HomePage {
         }
         if lines.isEmpty { return .nothing }
         return .section("waiting", "What waits", "<ul>\(lines)</ul>")
+    }
+
+    private var figures: Markup {
+        part("/figures", "Figures", "figures") { answer in
+            let active = Figure.entitlements
+            let rows = active.rows(answer).map { $0.map { Markup.text($0) } }
+            let table: Markup =
+                rows.isEmpty
+                ? "<p>\(Markup(stringLiteral: active.empty))</p>"
+                : .table(active.columns, rows, caption: "\(active.title)")
+            let ending = answer["ending"]?["count"]?.integer ?? 0
+            let refunds = answer["refunds"]?["count"]?.integer ?? 0
+            return """
+                <p>\(active.sentence) As of \(Markup.time(answer["at"]?.string)), in production.</p>
+                \(table)
+                <p>Access that ends within seven days: \(Int(ending)). Transactions paid back in the last seven days: \(Int(refunds)).</p>
+                <p>\(Markup.link(room.figures, "All figures"))</p>
+                """
+        }
     }
 
     private var finding: Markup {

@@ -40,9 +40,10 @@ struct Page {
     private var places: Markup {
         guard let room else { return .nothing }
         let places: [(path: String, place: Place, words: String)] = [
-            ("/unclaimed", room.unclaimed, "Unclaimed"),
+            ("/figures", room.figures, "Figures"), ("/unclaimed", room.unclaimed, "Unclaimed"),
             ("/refund_requests", room.refunds, "Refunds"),
-            ("/webhooks", room.webhooks, "Webhooks"), ("/catalog", room.catalog, "Catalog"),
+            ("/intake", room.intake, "Intake"), ("/webhooks", room.webhooks, "Webhooks"),
+            ("/catalog", room.catalog, "Catalog"),
             ("/settings", room.settings, "Settings"), ("/trail", room.trail, "Trail"),
         ]
         let links =

@@ -70,8 +70,10 @@ struct TrailPage {
         let refused = entry["code"]?.string.map { ", refused: \($0)" } ?? ""
         let isSandbox = entry["environment"]?.string == Environment.sandbox.rawValue
         let customer: Markup =
-            entry["customer"]?.string.map {
-                Markup.link(NamedStream(room, $0, isSandbox: isSandbox).place, $0)
+            entry["customer"]?.string.map { name -> Markup in
+                // A purchase that waits for its customer has no page of a customer.
+                if name.hasPrefix("$") { return .code(name) }
+                return .link(NamedStream(room, name, isSandbox: isSandbox).place, name)
             } ?? .nothing
         return """
             <tr><td>\(Markup.time(entry["at"]?.string))</td><td>\(name)</td><td>\(entry["action"]?.string ?? "")\(refused)</td>

@@ -27,6 +27,13 @@ struct Fields: Sendable {
         values[name].flatMap { $0.isEmpty ? nil : $0 }
     }
 
+    /// These fields with others, which count instead of those of the same name.
+    func with(_ others: [(name: String, value: String)]) -> Fields {
+        var fields = self
+        for other in others { fields.values[other.name] = other.value }
+        return fields
+    }
+
     func trimmed(_ name: String) -> String? {
         guard let text = self[name] else { return nil }
         let scalars = text.unicodeScalars.drop { $0.properties.isWhitespace }.reversed()

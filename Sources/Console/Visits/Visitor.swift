@@ -30,6 +30,9 @@ struct ProjectRoom: Sendable {
     var find: Place { .project(project, "find") }
     var trail: Place { .project(project, "trail") }
     var unclaimed: Place { .project(project, "unclaimed") }
+    var attach: Place { .project(project, "attach") }
+    var figures: Place { .project(project, "figures") }
+    var intake: Place { .project(project, "intake") }
     var refunds: Place { .project(project, "refunds") }
     var webhooks: Place { .project(project, "webhooks") }
     var catalog: Place { .project(project, "catalog") }
@@ -57,6 +60,12 @@ extension Turned {
         404, "Nothing here",
         "There is no such project, or you have no role in it. An operator gives one with: deed person set"
     )
+    static func role(of room: ProjectRoom) -> Turned {
+        .notice(
+            403, "Your role does not permit this",
+            "You are a \(room.role.rawValue) in \(room.project.text). Ask a person with another role."
+        )
+    }
     static let readable = Turned.notice(
         403, "Not over plain HTTP",
         "Others could read passwords on their way here. Open the console by HTTPS, through its proxy, or on the machine itself."

@@ -1,0 +1,139 @@
+import API
+import Core
+import HTTPServer
+import JSON
+
+/// Erases a person: what would go, and the button that erases it for ever.
+struct ErasePage {
+    static let title = "Erase the person"
+    private static let treatments: [(value: String, label: String)] = [
+        ("forget", "have no holder again"),
+        ("free", "belong to the next customer who proves them"),
+    ]
+
+    private let stream: NamedStream
+    private let visit: Visit
+
+    private var room: ProjectRoom { stream.room }
+
+    static func isAllowed(in room: ProjectRoom) -> Bool {
+        room.calls.allows("POST", "/customers/x/erase", to: room.role)
+    }
+
+    /// The customer is the second argument of the address.
+    init(_ room: ProjectRoom, _ visit: Visit) throws(Turned) {
+        guard ErasePage.isAllowed(in: room) else { throw .role(of: room) }
+        stream = try NamedStream(room, visit)
+        self.visit = visit
+    }
+
+    /// What would go.
+    func form() throws(Turned) -> Response {
+        let fields = Fields(visit.query)
+        return try look(fields, treatment(in: fields), trouble: nil, status: 200)
+    }
+
+    /// Erases, if the form says so and nothing has changed since the look.
+    func answer() throws(Turned) -> Response {
+        let fields = Fields(form: visit.body)
+        let treatment = treatment(in: fields)
+        guard fields.trimmed("id") == stream.customer else {
+            return try look(
+                fields, treatment, trouble: "Nothing was erased: that is not the customer's id.",
+                status: 400)
+        }
+        var body = body(
+            treatment, reason: fields.trimmed("reason") ?? "", ticket: fields.trimmed("ticket"))
+        body = body.with("intent", .string(fields["intent"] ?? ""))
+        do throws(Problem) {
+            _ = try room.send(
+                InnerCall(
+                    "POST", stream.path("/erase"), body: body,
+                    idempotencyKey: fields["mark"].map { "console-\($0)" }))
+            return .seeOther(stream.place.with("done", fields["version"]))
+        } catch {
+            return try look(
+                fields, treatment, trouble: error.sentenceForPeople, status: error.status)
+        }
+    }
+
+    private func treatment(in fields: Fields) -> String {
+        fields["purchases"] == "free" ? "free" : "forget"
+    }
+
+    private func body(_ treatment: String, reason: String, ticket: String?) -> JSON {
+        let body: JSON = ["purchases": .string(treatment), "reason": .string(reason)]
+        return body.with("ticket", ticket.map(JSON.string))
+    }
+
+    private func look(
+        _ fields: Fields, _ treatment: String, trouble: String?, status: Int
+    ) throws(Turned) -> Response {
+        let body = body(treatment, reason: "to see what would go", ticket: "none yet")
+        let answer = try turning { () throws(Problem) in
+            try room.send(InnerCall("POST", stream.path("/erase"), body: body))
+        }
+        return Page(
+            title: ErasePage.title, visitor: room.visitor, room: room,
+            content: content(answer, fields, treatment, trouble)
+        ).response(status: status)
+    }
+
+    private func content(
+        _ answer: JSON, _ fields: Fields, _ treatment: String, _ trouble: String?
+    ) -> Markup {
+        let sides = answer["environments"]?.array ?? []
+        let own = sides.first {
+            $0["environment"]?.string == stream.environment && $0["customer"] == nil
+        }
+        let other = treatment == "free" ? "forget" : "free"
+        let words = ErasePage.treatments.first { $0.value == treatment }?.label ?? ""
+        let others = ErasePage.treatments.first { $0.value == other }?.label ?? ""
+        return """
+            <p>Customer \(Markup.link(stream.place, stream.customer)), in both environments.</p>
+            \(Markup.alert(trouble))
+            <p>Nothing was done yet. Nothing brings back what is erased.</p>
+            <p>The purchases will \(words). \(Markup.link(stream.below("erase").with("purchases", other), "Let them \(others) instead"))</p>
+            \(sides.map(side))
+            <form class="card" method="post" action="\(value: stream.below("erase").text)">
+            \(room.visitor.token)
+            \(Markup.hidden([
+                ("purchases", treatment), ("intent", answer["intent"]?.string ?? ""),
+                ("version", own?["version"]?.integer.map(String.init) ?? ""),
+                ("mark", room.newMark()),
+            ]))
+            \(ErasePage.inputs.map { $0.markup(fields[$0.name]) })
+            <p class="acts"><button class="danger">Erase for ever</button> \(Markup.link(stream.place, "Leave it"))</p>
+            </form>
+            """
+    }
+
+    private static let inputs = [
+        Act.Field(name: "id", label: "The customer's id", hint: "Written out, to be sure."),
+        Act.Field(name: "reason", label: "Reason", hint: "Why, in your own words."),
+        Act.Field(
+            name: "ticket", label: "Ticket", hint: "The support case, if there is one.",
+            isRequired: false),
+    ]
+
+    private func side(_ side: JSON) -> Markup {
+        let goes = (side["goes"]?.object?.members ?? []).filter { ($0.value.integer ?? 0) > 0 }
+        let rows = goes.map { member -> [Markup] in
+            [.text(member.name.spaced), .text(String(member.value.integer ?? 0))]
+        }
+        func list(_ name: String) -> Markup {
+            .text((side[name]?.array ?? []).compactMap(\.string).joined(separator: ", "))
+        }
+        let terms: [(String, Markup)] = [
+            ("Access that ends", list("ending")),
+            ("The store keeps charging for", list("renewing")),
+            ("Purchases came from", list("came_from")),
+        ]
+        let customer = side["customer"]?.string.map { "\($0), " } ?? ""
+        return """
+            <h2>\(customer)\(side["environment"]?.string ?? "")</h2>
+            \(Markup.terms(terms))
+            \(Markup.table(["What goes", "How many"], rows))
+            """
+    }
+}

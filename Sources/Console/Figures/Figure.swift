@@ -1,0 +1,87 @@
+import API
+import JSON
+
+/// A figure: what it counts, and its table.
+struct Figure: Sendable {
+    /// How its address and its file are called.
+    let name: StaticString
+    let title: StaticString
+    /// What it counts.
+    let sentence: String
+    /// What to say of an empty table.
+    let empty: StaticString
+    let columns: [String]
+    /// The cells of its rows, as texts.
+    let rows: @Sendable (JSON) -> [[String]]
+    /// How many there are in all; `nil` for figures that list everything.
+    var count: (@Sendable (JSON) -> Int64)?
+
+    static let all = [entitlements, products, ending, refunds]
+
+    static let entitlements = Figure(
+        name: "entitlements", title: "Active customers by entitlement",
+        sentence:
+            "Customers with access to the entitlement from any source, grants and grace included. One with two entitlements counts for each. Merged customers count once.",
+        empty: "No customer has access to anything.",
+        columns: ["Entitlement", "Now", "A week ago"], rows: { $0.active("entitlements") })
+
+    static let products = Figure(
+        name: "products", title: "Active customers by product",
+        sentence:
+            "Customers with a paid period of the subscription that has begun, and is neither over nor taken back, or with the lasting purchase. Blocked purchases, grants, grace, consumables and products that do not renew are left out. Family members count.",
+        empty: "No customer has a subscription or a lasting purchase.",
+        columns: ["Product", "Now", "A week ago"], rows: { $0.active("products") })
+
+    static let ending = Figure(
+        name: "ending", title: "Ending soon",
+        sentence:
+            "Access that ends within seven days, as far as the store has told. A subscription that renews is among them until the store tells of its renewal.",
+        empty: "No access ends within seven days.",
+        columns: ["Customer", "Entitlement", "Ends"],
+        rows: { $0.items("ending", ["customer", "entitlement", "ends"]) },
+        count: { $0["ending"]?["count"]?.integer ?? 0 })
+
+    static let refunds = Figure(
+        name: "refunds", title: "Refunds of the week",
+        sentence:
+            "Transactions that the store paid back in the last seven days, whole or in part. What family members lose with them is not counted.",
+        empty: "Nothing was paid back in the last seven days.",
+        columns: ["Transaction", "Customer", "Product", "Purchase", "Paid back"],
+        rows: {
+            $0.items("refunds", ["transaction", "customer", "product", "purchase", "at"])
+        },
+        count: { $0["refunds"]?["count"]?.integer ?? 0 })
+
+    /// The table as a file that spreadsheets open.
+    func file(_ answer: JSON) -> String { Figure.file(columns, rows(answer)) }
+
+    static func file(_ columns: [String], _ rows: [[String]]) -> String {
+        ([columns] + rows).map { cells in
+            cells.map(cell).joined(separator: ",") + "\r\n"
+        }.joined()
+    }
+
+    /// A cell in quotes. One that a spreadsheet would take for a formula begins with an apostrophe.
+    private static func cell(_ text: String) -> String {
+        let isFormula = text.first.map { "=+-@\t\r".contains($0) } ?? false
+        let quoted = text.replacing("\"", with: "\"\"")
+        return "\"\(isFormula ? "'" : "")\(quoted)\""
+    }
+}
+
+extension JSON {
+    fileprivate func active(_ member: String) -> [[String]] {
+        (self[member]?.array ?? []).map { row in
+            [
+                row["name"]?.string ?? "", String(row["now"]?.integer ?? 0),
+                String(row["week_ago"]?.integer ?? 0),
+            ]
+        }
+    }
+
+    fileprivate func items(_ member: String, _ names: [String]) -> [[String]] {
+        (self[member]?["items"]?.array ?? []).map { item in
+            names.map { item[$0]?.string ?? "" }
+        }
+    }
+}

@@ -1,0 +1,163 @@
+import API
+import Core
+import HTTPServer
+import JSON
+
+/// A project's figures, each with its table, a file, and the sentence that says what it counts.
+struct FiguresPage {
+    /// How many rows of a figure its file has, where the page shows the first ones.
+    fileprivate static let fileLimit = 1000
+
+    private let room: ProjectRoom
+    private let isSandbox: Bool
+    private let answer: JSON
+
+    init(_ room: ProjectRoom, _ visit: Visit) throws(Turned) {
+        self.room = room
+        let isSandbox = Fields(visit.query)["environment"] == Environment.sandbox.rawValue
+        self.isSandbox = isSandbox
+        answer = try turning { () throws(Problem) in
+            try FiguresPage.answer(in: room, isSandbox: isSandbox)
+        }
+    }
+
+    static func answer(
+        in room: ProjectRoom, isSandbox: Bool, limit: Int? = nil
+    ) throws(Problem) -> JSON {
+        let environment = (isSandbox ? Environment.sandbox : .production).rawValue
+        let items = limit.map { "&limit=\($0)" } ?? ""
+        return try room.send(
+            InnerCall("GET", "/figures", query: "environment=\(environment)\(items)"))
+    }
+
+    func response() -> Response {
+        let other = room.figures.with(
+            "environment", isSandbox ? nil : Environment.sandbox.rawValue)
+        let words: Markup =
+            isSandbox
+            ? "<strong>This is the sandbox</strong>, where testers buy without money."
+            : "This is production."
+        return Page(
+            title: "Figures", visitor: room.visitor, room: room,
+            content: """
+                <p>\(words) \(Markup.link(other, isSandbox ? "Look at production" : "Look at the sandbox"))</p>
+                <p>As of \(Markup.time(answer["at"]?.string)). "A week ago" is \(Markup.time(answer["week_ago"]?.string)), by what is known now. Sandbox purchases that count in production are not counted there.</p>
+                \(Figure.all.map(section))
+                \(unclaimed)
+                <p>Figures by day and month come with a later release.</p>
+                """
+        ).response()
+    }
+
+    private func place(_ name: StaticString) -> Place {
+        room.figures.below("\(name)")
+            .with("environment", isSandbox ? Environment.sandbox.rawValue : nil)
+    }
+
+    private func section(_ figure: Figure) -> Markup {
+        let rows = figure.rows(answer)
+        let cells = rows.map { row in
+            zip(figure.columns, row).map { cell($0, $1) }
+        }
+        let total = figure.count?(answer)
+        let count: Markup = total.map { "<p><strong>\(String($0))</strong></p>" } ?? .nothing
+        let more: Markup =
+            total ?? 0 > rows.count
+            ? "<p>These are the first \(rows.count). The file has up to \(FiguresPage.fileLimit).</p>"
+            : .nothing
+        let table: Markup =
+            rows.isEmpty
+            ? "<p>\(Markup(stringLiteral: figure.empty))</p>" : .table(figure.columns, cells)
+        let title = "\(figure.title)"
+        return .section(
+            figure.name, figure.title,
+            """
+            <p>\(figure.sentence)</p>
+            \(count)
+            \(table)
+            \(more)
+            <p>\(Markup.link(place(figure.name), "\(title) as CSV"))</p>
+            """)
+    }
+
+    private func cell(_ column: String, _ text: String) -> Markup {
+        switch column {
+        case "Customer" where !text.isEmpty:
+            .link(NamedStream(room, text, isSandbox: isSandbox).place, text)
+        case "Customer": "none"
+        case "Ends", "Paid back": .time(text)
+        case "Purchase", "Transaction": .code(text)
+        default: .text(text)
+        }
+    }
+
+    private var unclaimed: Markup {
+        guard room.maySee("/unclaimed") else { return .nothing }
+        let list = room.unclaimed.with(
+            "environment", isSandbox ? Environment.sandbox.rawValue : nil)
+        return .section(
+            "unclaimed", "Unclaimed purchases",
+            """
+            <p>Purchases that the store told of, and that no customer claimed so far.</p>
+            <p><strong>\(String(answer["unclaimed"]?.integer ?? 0))</strong></p>
+            <p>\(Markup.link(list, "Purchases without a customer"))</p>
+            <p>\(Markup.link(place("unclaimed"), "Unclaimed purchases as CSV"))</p>
+            """)
+    }
+}
+
+/// The file of a figure.
+enum FigureFile {
+    /// How many pages of unclaimed purchases one file has.
+    private static let pages = 10
+
+    static func response(_ room: ProjectRoom, _ visit: Visit) throws(Turned) -> Response {
+        let isSandbox = Fields(visit.query)["environment"] == Environment.sandbox.rawValue
+        let name = visit.arguments[1]
+        if name == "unclaimed" {
+            let text = try turning { () throws(Problem) in
+                try unclaimed(room, isSandbox: isSandbox)
+            }
+            return file(name, text)
+        }
+        guard let figure = Figure.all.first(where: { "\($0.name)" == name }) else {
+            throw .notice(404, "Nothing here", "There is no such figure.")
+        }
+        let answer = try turning { () throws(Problem) in
+            try FiguresPage.answer(
+                in: room, isSandbox: isSandbox, limit: FiguresPage.fileLimit)
+        }
+        return file(name, figure.file(answer))
+    }
+
+    private static func file(_ name: String, _ text: String) -> Response {
+        Response(
+            status: 200,
+            headers: [
+                Header("Content-Type", "text/csv; charset=utf-8"),
+                Header("Content-Disposition", "attachment; filename=\"\(name).csv\""),
+            ] + Page.guards, body: Array(text.utf8))
+    }
+
+    private static func unclaimed(
+        _ room: ProjectRoom, isSandbox: Bool
+    ) throws(Problem) -> String {
+        let environment = (isSandbox ? Environment.sandbox : .production).rawValue
+        var (rows, next): ([[String]], String?) = ([], nil)
+        for _ in 0..<pages {
+            let after = next.map { "&after=\(percentEncoded($0))" } ?? ""
+            let answer = try room.send(
+                InnerCall(
+                    "GET", "/unclaimed", query: "environment=\(environment)&limit=100\(after)"))
+            rows += (answer["purchases"]?.array ?? []).map { purchase in
+                ["purchase", "product", "purchased", "expires", "since"].map {
+                    purchase[$0]?.string ?? ""
+                }
+            }
+            next = answer["next"]?.string
+            if next == nil { break }
+        }
+        return Figure.file(
+            ["Purchase", "Product", "Bought", "Paid until", "Waiting since"], rows)
+    }
+}

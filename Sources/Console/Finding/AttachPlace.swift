@@ -1,0 +1,36 @@
+import API
+import Core
+import HTTPServer
+import JSON
+
+/// Leads from a purchase that no customer claimed to the customer who is to have it.
+enum AttachPlace {
+    /// A form that asks for the customer; nothing if the role may not attach.
+    static func form(_ purchase: String, in room: ProjectRoom, isSandbox: Bool) -> Markup {
+        guard Act.attach.isAllowed(in: room) else { return .nothing }
+        let environment: [(name: String, value: String)] =
+            isSandbox ? [("environment", Environment.sandbox.rawValue)] : []
+        let field = Act.Field(name: "customer", label: "Attach to")
+        return """
+            <form class="short" method="get" action="\(value: room.attach.text)" aria-label="\(value: "\(Act.attach.title): \(purchase)")">
+            \(Markup.hidden([("purchase", purchase)] + environment))
+            \(field.markup(nil, about: purchase))
+            <p><button class="quiet">Show what it changes</button></p>
+            </form>
+            """
+    }
+
+    /// The page where the named customer gets the purchase.
+    static func response(_ room: ProjectRoom, _ visit: Visit) throws(Turned) -> Response {
+        guard Act.attach.isAllowed(in: room) else { throw .role(of: room) }
+        let fields = Fields(visit.query)
+        guard let customer = fields.trimmed("customer"), let purchase = fields.trimmed("purchase")
+        else {
+            throw .notice(
+                400, "That does not work", "Say which customer is to have which purchase.")
+        }
+        let isSandbox = fields["environment"] == Environment.sandbox.rawValue
+        let stream = NamedStream(room, customer, isSandbox: isSandbox)
+        return .seeOther(stream.below("attach").with("purchase", purchase))
+    }
+}
