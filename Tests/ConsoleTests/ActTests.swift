@@ -34,6 +34,30 @@ struct ActTests {
         try #require(try events().last { $0["type"] == "grant.given" }?["data"]?["grant"]?.string)
     }
 
+    /// Sends the form of a page with these fields.
+    private func send(_ page: Reply, to target: String, _ fields: [String: String]) -> Reply {
+        browser.post(target, Browser.hidden(in: page.text).merging(fields) { $1 })
+    }
+
+    @Test("A note is written under the person's name, shown with its lines, and removed")
+    func note() throws {
+        let target = "\(ActTests.place)/note"
+        let form = browser.get(target)
+        #expect(form.status == 200 && !form.text.contains("name=\"reason\""))
+        let done = send(form, to: target, ["text": "two phones", "ticket": "T-7"])
+        #expect(done.status == 303, "\(done.text)")
+        let page = browser.get(ActTests.place)
+        #expect(page.text.shown.contains("two phones"))
+        let added = try #require(try events().last)
+        #expect(added["type"] == "note.added")
+        #expect(added["actor"]?.string == "person:\(person.id)")
+        let id = try #require(added["data"]?["note"]?.string)
+        let removal = "\(ActTests.place)/notes/\(id)/remove"
+        let removed = send(browser.get(removal), to: removal, ["reason": "old"])
+        #expect(removed.status == 303, "\(removed.text)")
+        #expect(try events().last?["type"] == "note.removed")
+    }
+
     @Test("A grant is shown before it is given, given once, and revoked by its undo")
     func grant() throws {
         let target = "\(ActTests.place)/grant"

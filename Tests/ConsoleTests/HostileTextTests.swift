@@ -11,7 +11,8 @@ import Testing
 struct HostileTextTests {
     private static let home = "/console/p/default"
     private static let names = [
-        "q", "reason", "ticket", "entitlement", "for", "start", "amount", "to", "into", "purchase",
+        "q", "reason", "text", "ticket", "entitlement", "for", "start", "amount", "to", "into",
+        "purchase",
         "purchases", "customer", "because", "id", "act", "state", "actor", "after", "before",
         "done", "at", "known", "environment", "next", "event", "email", "mark", "version", "step",
     ]

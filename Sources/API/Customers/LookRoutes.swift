@@ -34,6 +34,8 @@ struct LookRoutes: Sendable {
                 limit: LookRoutes.eventLimit))
         let view = answer.customer.view
         let timeline = view.customer.timeline(by: view.project.catalog)
+        let notes = view.customer.notes
+        let names = view.project.names(of: notes.compactMap(\.by))
         let events = answer.events.json(hidesPrices: call.access.isOfSupport)
         return .json(
             answer.customer.json
@@ -41,6 +43,7 @@ struct LookRoutes: Sendable {
                 .with("timeline", .array(timeline.prefix(LookRoutes.rowLimit).map(\.json)))
                 .with("more_rows", .integer(max(0, timeline.count - LookRoutes.rowLimit)))
                 .with("offered", .array(view.project.catalog.entitlements.map { .string($0.text) }))
+                .with("notes", .array(notes.map { $0.json(names) }))
                 .with("events", events["events"])
                 .with("earlier", .integer(answer.earlier)))
     }

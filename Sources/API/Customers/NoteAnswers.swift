@@ -14,14 +14,15 @@ extension NoteAnswer {
 extension NotesAnswer {
     /// `GET /v1/customers/{c}/notes`
     package var json: JSON {
-        let list = notes.map { note in
-            note.json.with("by_name", .optional(note.by.flatMap { actorNames[$0] }))
-        }
-        return .answer(about: stream, at: position, ["notes": .array(list)])
+        .answer(about: stream, at: position, ["notes": .array(notes.map { $0.json(actorNames) })])
     }
 }
 
 extension Note {
+    func json(_ names: [Actor: String]) -> JSON {
+        json.with("by_name", .optional(by.flatMap { names[$0] }))
+    }
+
     fileprivate var json: JSON {
         [
             "id": .string(id.text), "text": .string(added.text.text),

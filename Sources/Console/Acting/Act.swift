@@ -29,7 +29,9 @@ struct Act: Sendable {
     var isOfBoth = false
     /// What a page says about an act that no call can rehearse; `nil` for the others.
     var unrehearsed: String?
-    /// The call's body, without reason and ticket.
+    /// What the person writes, which goes into the call's member of that name.
+    var words = Field(name: "reason", label: "Reason", hint: "Why, in your own words.")
+    /// The call's body, without these words and the ticket.
     let body: @Sendable (Target) -> JSON
 
     /// What a call is about.
@@ -55,7 +57,7 @@ struct Act: Sendable {
 
     static let all = [
         grant, change, revoke, adjust, transfer, takeBack, attach, block, unblock, merge, unmerge,
-        close,
+        close, note, unnote,
     ]
 
     /// Whether these fields say all that the act needs besides its reason.
@@ -174,6 +176,19 @@ struct Act: Sendable {
         unrehearsed:
             "A closed order waits for its purchase no longer. Access and balances stay as they are, and nothing opens it again."
     ) { target in ["because": .string(target.fields["because"] ?? "")] }
+
+    static let note = Act(
+        pattern: "/note", title: "Write a note", button: "Add it", fields: [], method: "POST",
+        path: { $0.path("/notes") },
+        unrehearsed: "Nothing follows from a note. Other staff see it on the customer's page.",
+        words: Field(name: "text", label: "Note", hint: "What others should know."),
+        body: { _ in [:] })
+
+    static let unnote = Act(
+        pattern: "/notes/{note}/remove", title: "Remove a note", button: "Remove it", fields: [],
+        method: "DELETE", path: { $0.below("notes") },
+        unrehearsed: "The note leaves this list. The log keeps it until the customer is erased.",
+        body: { _ in [:] })
 }
 
 extension Fields {

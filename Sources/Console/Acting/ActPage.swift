@@ -73,7 +73,8 @@ struct ActPage {
     ) -> InnerCall {
         let target = Act.Target(
             customer: stream.customer, subject: subject ?? "", fields: fields)
-        let body = act.body(target).with("reason", .string(fields.trimmed("reason") ?? ""))
+        let words = fields.trimmed(act.words.name) ?? ""
+        let body = act.body(target).with(act.words.name, .string(words))
             .with("ticket", fields.trimmed("ticket").map(JSON.string))
         return InnerCall(
             act.method, act.path(target),
@@ -102,7 +103,7 @@ struct ActPage {
         let hint =
             isTicketRequired ? "Your role needs one." : "The support case, if there is one."
         return [
-            Act.Field(name: "reason", label: "Reason", hint: "Why, in your own words."),
+            act.words,
             Act.Field(
                 name: "ticket", label: "Ticket", hint: hint, isRequired: isTicketRequired),
         ]

@@ -29,6 +29,7 @@ struct CustomerPage {
         \(moments)
         \(Markup.section("entitlements", "What the customer may use", "\(entitlements)\(giving)"))
         \(TimelinePart(look: look).markup)
+        \(NotePart(look: look).markup)
         \(GrantPart(look: look).markup)
         \(PurchasePart(look: look).markup)
         \(BalancePart(look: look).markup)
