@@ -109,7 +109,7 @@ struct Names {
     /// Random values.
     private static let chance = [
         ("command:[0-9a-z]+", "command:{chance}"), ("[0-9a-f]{64}(/[0-9a-z]+)?", "{digest}"),
-        ("\\b(g|i|k|o|wh|rp|pe)_[0-9a-z]{15,}", "$1_{chance}"),
+        ("\\b(g|i|k|n|o|wh|rp|pe)_[0-9a-z]{15,}", "$1_{chance}"),
         ("/console/link/[0-9a-z]{40}", "/console/link/{chance}"),
         // Links end by the machine's clock.
         ("good once, until [^ ,]+", "good once, until {soon}"),

@@ -111,10 +111,10 @@ extension EventCodingTests {
                 + #""end":"2026-02-06T00:00:00.000Z","reason":"outage","ticket":"T-4"}"#
         ),
         (
-            "note.added", 1,
+            "note.added", 2,
             #"{"note":"n_1","text":"plays on\ntwo phones","ticket":"T-4"}"#
         ),
-        ("note.removed", 1, #"{"note":"n_1","reason":"mistake","ticket":null}"#),
+        ("note.removed", 2, #"{"note":"n_1","reason":"mistake","ticket":null}"#),
         (
             "grant.revoked", 1,
             #"{"grant":"g_2","entitlement":"pro","at":"2026-01-07T00:00:00.000Z","#

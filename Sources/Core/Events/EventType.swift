@@ -146,9 +146,9 @@ extension EventType {
             .grantGiven, .grantChanged, .grantRevoked, .balanceCredited, .balanceDebited,
             .balanceSpent, .balanceAdjusted, .orderOpened, .orderFulfilled, .orderClosed,
             .tokenRegistered, .accessStarted, .accessEnded, .accessEndingSoon, .customerMerged,
-            .customerJoined, .customerParted, .customerUnmerged, .customerErased, .noteAdded,
-            .noteRemoved:
+            .customerJoined, .customerParted, .customerUnmerged, .customerErased:
             .first
+        case .noteAdded, .noteRemoved: .readings
         }
     }
 

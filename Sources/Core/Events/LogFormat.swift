@@ -12,7 +12,8 @@ package struct LogFormat: Hashable, Comparable, Sendable {
     package static func < (one: LogFormat, other: LogFormat) -> Bool { one.number < other.number }
 
     package static let first = LogFormat(1)
-    /// A store's whole answer in a transaction, without which the transactions do not follow.
+    /// A store's whole answer in a transaction, without which the transactions do not follow. Notes
+    /// came with it.
     package static let readings = LogFormat(2)
 
     /// The newest one that this program knows.
