@@ -119,20 +119,6 @@ struct FigureTests {
         #expect(refunds > 0 && ending > 0 && active > 0)
     }
 
-    @Test("The figures of 2,000 customers take less than 100 ms")
-    func fast() throws {
-        try live(2000, printedSeed(of: "fast figures"))
-        try desk.service.database.run("analyze deed.customers; analyze deed.purchases;")
-        func count() throws -> ProjectFigures {
-            try desk.service.useCases.figures.figures(of: project, in: .production, limit: 50)
-        }
-        _ = try count()
-        var times: [Duration] = []
-        for _ in 0..<9 { times.append(try ContinuousClock().measure { _ = try count() }) }
-        let best = try #require(times.min())
-        #expect(best < .milliseconds(100), "\(times)")
-    }
-
     @Test("Each figure has its table, its file and its sentence, and says as of when")
     func page() throws {
         let gift = #"{"entitlement":"pro","for":"P3D","reason":"r"}"#

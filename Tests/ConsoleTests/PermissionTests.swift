@@ -81,7 +81,7 @@ struct PermissionTests {
         form("/merge", helpers, ["into": "u9"]),
         form("/unmerge", helpers, opening: 409, sending: 409),
         form("/orders/{order}/close", helpers, ["because": "cancelled"], sending: 404),
-        form("/note", helpers, ["text": "n"], sending: 303),
+        form("/note", helpers, ["text": " "], sending: 400),
         form("/notes/{note}/remove", helpers, sending: 404),
         form("/erase", [.admin], ["id": "u1"], sending: 409),
     ]
