@@ -185,7 +185,6 @@ struct MergeCallTests {
             ("PATCH", "\(path)/grants/\(grant)", #"{"for":"P1D","reason":"r"}"#, front.admin),
             ("DELETE", "\(path)/grants/\(grant)", #"{"reason":"r"}"#, front.admin),
             ("POST", "\(path)/notes", #"{"text":"n"}"#, front.admin),
-            ("DELETE", "\(path)/notes/n_1", #"{"reason":"r"}"#, front.admin),
             ("POST", "\(path)/balances/coins/spend", #"{"amount":1}"#, front.backend),
             ("POST", "\(path)/balances/coins/adjust", #"{"amount":1,"reason":"r"}"#, front.admin),
             ("POST", "\(path)/orders", "{}", front.backend),

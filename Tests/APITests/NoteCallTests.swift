@@ -102,12 +102,14 @@ struct NoteCallTests {
 
     @Test("After a merge each note stays where it was written")
     func merged() throws {
-        _ = try add("first phone", to: "a1")
+        let note = try add("first phone", to: "a1")
         _ = try add("known player", to: "b1")
         let merged = send("POST", "a1/merge", #"{"into":"b1","reason":"new phone"}"#)
         #expect(merged.status == 200, "\(merged.text)")
         #expect(try texts(of: "b1") == ["known player"])
         #expect(try texts(of: "a1") == ["first phone"])
         #expect(send("POST", "a1/notes", #"{"text":"b"}"#).code == "customer_merged")
+        #expect(send("DELETE", "a1/notes/\(note)", #"{"reason":"wrong"}"#).status == 200)
+        #expect(try texts(of: "a1") == [])
     }
 }

@@ -154,8 +154,7 @@ struct FigureTests {
         #expect(browser.get("\(FigureTests.home)/figures/none").status == 404)
         let sandbox = browser.get("\(FigureTests.home)/figures?environment=sandbox").text.shown
         #expect(sandbox.contains("This is the sandbox") && !sandbox.contains("pro 2 0"))
-        let home = browser.get(FigureTests.home).text.shown
-        #expect(home.contains("pro 2 0") && home.contains("within seven days: 2"), "\(home)")
+        #expect(browser.get(FigureTests.home).text.contains("\(FigureTests.home)/figures"))
         let bob = try desk.visitor("bob@example.com", .reader)
         #expect(bob.get("\(FigureTests.home)/figures/unclaimed").status == 403)
         #expect(!bob.get("\(FigureTests.home)/figures").text.contains("Unclaimed purchases"))

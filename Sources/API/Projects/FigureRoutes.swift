@@ -9,16 +9,13 @@ struct FigureRoutes: Sendable {
 
     var routes: [Route] {
         [
-            Route(
-                "GET", "/figures", parameters: ["environment", "limit"], .read, .database, show)
+            Route("GET", "/figures", parameters: ["environment"], .read, .database, show)
         ]
     }
 
     private func show(_ call: Call) throws(Problem) -> Response {
         let environment = try call.query.environment() ?? .production
-        let limit = try call.query.integer("limit", in: 1...1000, default: 50)
-        let found = try obey(
-            figures.figures(of: call.access.project, in: environment, limit: Int(limit)))
+        let found = try obey(figures.figures(of: call.access.project, in: environment))
         return .json(found.json)
     }
 }

@@ -6,7 +6,8 @@ struct NotePart {
 
     var markup: Markup {
         let notes = look.whole["notes"]?.array ?? []
-        let isAllowed = Act.note.isAllowed(in: look.stream.room)
+        let isPart = look.whole["merged_into"]?.string != nil
+        let isAllowed = Act.note.isAllowed(in: look.stream.room) && !isPart
         if notes.isEmpty, !isAllowed { return .nothing }
         let part = look.part(of: notes.reversed(), "notes")
         let adding: Markup =

@@ -63,9 +63,12 @@ struct Figure: Sendable {
 
     /// A cell in quotes. One that a spreadsheet would take for a formula begins with an apostrophe.
     private static func cell(_ text: String) -> String {
-        let isFormula = text.first.map { "=+-@\t\r".contains($0) } ?? false
-        let quoted = text.replacing("\"", with: "\"\"")
-        return "\"\(isFormula ? "'" : "")\(quoted)\""
+        // Not by characters: a mark that follows a quote would make another character of it.
+        let scalars = text.unicodeScalars
+        let isFormula = scalars.first.map { "=+-@\t\r".unicodeScalars.contains($0) } ?? false
+        var quoted = String.UnicodeScalarView()
+        for scalar in scalars { quoted += scalar == "\"" ? [scalar, scalar] : [scalar] }
+        return "\"\(isFormula ? "'" : "")\(String(quoted))\""
     }
 }
 

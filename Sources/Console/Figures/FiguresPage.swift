@@ -5,8 +5,8 @@ import JSON
 
 /// A project's figures, each with its table, a file, and the sentence that says what it counts.
 struct FiguresPage {
-    /// How many rows of a figure its file has, where the page shows the first ones.
-    fileprivate static let fileLimit = 1000
+    /// How many rows of a figure the page shows.
+    private static let rowLimit = 50
 
     private let room: ProjectRoom
     private let isSandbox: Bool
@@ -22,12 +22,11 @@ struct FiguresPage {
     }
 
     static func answer(
-        in room: ProjectRoom, isSandbox: Bool, limit: Int? = nil
+        in room: ProjectRoom, isSandbox: Bool
     ) throws(Problem) -> JSON {
         let environment = (isSandbox ? Environment.sandbox : .production).rawValue
-        let items = limit.map { "&limit=\($0)" } ?? ""
         return try room.send(
-            InnerCall("GET", "/figures", query: "environment=\(environment)\(items)"))
+            InnerCall("GET", "/figures", query: "environment=\(environment)"))
     }
 
     func response() -> Response {
@@ -55,7 +54,7 @@ struct FiguresPage {
     }
 
     private func section(_ figure: Figure) -> Markup {
-        let rows = figure.rows(answer)
+        let rows = figure.rows(answer).prefix(FiguresPage.rowLimit)
         let cells = rows.map { row in
             zip(figure.columns, row).map { cell($0, $1) }
         }
@@ -63,7 +62,7 @@ struct FiguresPage {
         let count: Markup = total.map { "<p><strong>\(String($0))</strong></p>" } ?? .nothing
         let more: Markup =
             total ?? 0 > rows.count
-            ? "<p>These are the first \(rows.count). The file has up to \(FiguresPage.fileLimit).</p>"
+            ? "<p>These are the first \(rows.count). The file has up to 1,000.</p>"
             : .nothing
         let table: Markup =
             rows.isEmpty
@@ -124,8 +123,7 @@ enum FigureFile {
             throw .notice(404, "Nothing here", "There is no such figure.")
         }
         let answer = try turning { () throws(Problem) in
-            try FiguresPage.answer(
-                in: room, isSandbox: isSandbox, limit: FiguresPage.fileLimit)
+            try FiguresPage.answer(in: room, isSandbox: isSandbox)
         }
         return file(name, figure.file(answer))
     }

@@ -27,6 +27,9 @@ struct IntakePage {
             name == state
                 ? "<strong>\(name)</strong>" : .link(room.intake.with("state", name), name)
         }
+        let rest: Markup =
+            items.count < 100
+            ? .nothing : "<p>These are the first 100: <code>deed intake list</code> has all.</p>"
         let table: Markup =
             items.isEmpty
             ? "<p>No evidence is in this state.</p>"
@@ -39,6 +42,7 @@ struct IntakePage {
                 <p>Evidence that stores or customers sent, and that could not be judged at once.</p>
                 <nav class="acts" aria-label="States">\(links)</nav>
                 \(table)
+                \(rest)
                 """
         ).response()
     }

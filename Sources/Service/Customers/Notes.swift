@@ -49,9 +49,10 @@ package struct Notes: Sendable {
         let wish = NoteRemoved(note: note, reason: reason.reason, ticket: reason.ticket)
         let cause = secrets.cause(
             of: sender, "remove_note", [note.text, reason.reason.text, reason.ticket?.text])
-        let command = Command.customer(stream, actor: sender.actor, cause: cause) {
-            state, _, _ throws(Refusal) in try state.decide(wish)
-        }
+        // Notes stay with a merged customer, and so does their removal.
+        let command = Command.customer(
+            stream, actor: sender.actor, cause: cause, concernsMerged: true
+        ) { state, _, _ throws(Refusal) in try state.decide(wish) }
         return Wish(
             command, telling: { if case .noteRemoved(let removed) = $0 { removed } else { nil } },
             missing: "removing a note recorded nothing"

@@ -21,7 +21,7 @@ struct ListedErasure {
             // If a mark were missing, forgotten purchases would come back.
             !marks.contains(nil), json["forgotten"]?.integer == Int64(marks.count)
         else { return nil }
-        let ticket = json["ticket"]?.string.map { try? Ticket(new: $0) }
+        let ticket = json["ticket"]?.string.map { try? Ticket($0) }
         if case .some(nil) = ticket { return nil }
         self.position = position
         self.erasedAt = erasedAt

@@ -47,9 +47,11 @@ let migrateCommand = CommandSpec(
     } else if database.isPrivate {
         try attempt { () throws(LedgerError) in try schema.close(to: nil) }
     }
-    var raising = Raising(
-        to: try attempt { () throws(LedgerError) in try schema.standing() })
+    let standing = try attempt { () throws(LedgerError) in try schema.standing() }
+    var raising = Raising(to: standing)
     if invocation.has("format") {
+        // A newer release has raised it further.
+        if let error = standing.error { try attempt { () throws(LedgerError) -> Void in throw error } }
         if raising.isPending { try database.requireNewInstances() }
         _ = try attempt { () throws(LedgerError) in
             try schema.raiseFormat(by: Build.version, now: systemClock())
