@@ -51,7 +51,9 @@ let migrateCommand = CommandSpec(
     var raising = Raising(to: standing)
     if invocation.has("format") {
         // A newer release has raised it further.
-        if let error = standing.error { try attempt { () throws(LedgerError) -> Void in throw error } }
+        if let error = standing.error {
+            try attempt { () throws(LedgerError) -> Void in throw error }
+        }
         if raising.isPending { try database.requireNewInstances() }
         _ = try attempt { () throws(LedgerError) in
             try schema.raiseFormat(by: Build.version, now: systemClock())
