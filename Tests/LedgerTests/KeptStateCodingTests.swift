@@ -111,7 +111,7 @@ struct KeptStateCodingTests {
         }
         #expect(KeptState.number == 2)
         let digest = hash.finish().bytes.hexDigits
-        #expect(digest == "d0f070d98081cb1a289e96df2e5ee154128fb7576d9c129fab19fd31abc751ee")
+        #expect(digest == "c3eaec398720fcb439ef0dd38ff0a676b6b961c71b3a5d9b388319cec27d5393")
     }
 
     @Test("What is damaged, of another version or of another stream is not read")
