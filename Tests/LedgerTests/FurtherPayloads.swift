@@ -114,7 +114,9 @@ extension EventCodingTests {
             "note.added", 2,
             #"{"note":"n_1","text":"plays on\ntwo phones","ticket":"T-4"}"#
         ),
+        ("note.added", 2, #"{"note":"n_2","text":"calls often","ticket":null}"#),
         ("note.removed", 2, #"{"note":"n_1","reason":"mistake","ticket":null}"#),
+        ("note.removed", 2, #"{"note":"n_2","reason":"mistake","ticket":"T-4"}"#),
         (
             "grant.revoked", 1,
             #"{"grant":"g_2","entitlement":"pro","at":"2026-01-07T00:00:00.000Z","#
