@@ -34,7 +34,7 @@ struct SupportSumTests {
 
     private static let wait15 = #""start":"after_current","for":"P15D""#
 
-    @Test("A grant that waits begins after those that run, and both count")
+    @Test("A waiting grant begins after the running ones, and both count")
     func afterRunning() throws {
         #expect(give(#""for":"P30D""#).status == 201)
         let refused = give(Self.wait15)

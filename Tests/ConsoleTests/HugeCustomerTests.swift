@@ -140,7 +140,7 @@ struct HugeCustomerTests {
         #expect(plain?.hasPrefix("deed-console=") == true)
     }
 
-    @Test("Tries to sign in are counted, and those that fail are logged by address, within limits")
+    @Test("Attempts to sign in are counted, and failed ones are logged by address, within limits")
     func noted() throws {
         let (lines, metrics) = (LoggedLines(), Metrics())
         let clock = TestClock()

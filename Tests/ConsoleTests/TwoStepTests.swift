@@ -6,7 +6,7 @@ import Service
 import TestSupport
 import Testing
 
-/// Acts that take at most two presses, and those that concern more than one thing.
+/// Acts that take at most two presses, and acts about more than one thing.
 @Suite("Acting in two steps", .timeLimit(.minutes(20)))
 struct TwoStepTests {
     private static let home = "/console/p/default"

@@ -114,7 +114,7 @@ extension MergeTests {
     }
 
     @Test(
-        "Of two who came, the first to go gets its coins, and the other one those that an admin gives"
+        "Of two who came, the first to go gets its coins, and the other gets the coins of an admin"
     )
     func bothOrders() throws {
         for (first, last) in [(anon, cleo), (cleo, anon)] {

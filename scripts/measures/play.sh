@@ -2,7 +2,7 @@
 # the store allow; and what calls that wait for a silent Google cost in memory and in cached reads.
 # shellcheck shell=bash
 
-# An app has so many questions on their way at once (Sources/Outbound/Courier.swift).
+# How many questions of an app are on their way at once (Sources/Outbound/Courier.swift).
 play_places=4
 play_milliseconds=20
 

@@ -1,5 +1,5 @@
 -- A row for each role of the person, or one without a role. Notes the use, at most once a minute.
--- 1 digest, 2 now; over are: 3 those that started then or earlier, 4 those last used then or earlier
+-- 1 digest, 2 now; a session is over: 3 if it started then or earlier, 4 if it was last used then or earlier
 with live as (
     select s.digest, s.person, s.seen_at from {schema}.sessions as s
     where s.digest = $1::bytea and s.started_at > $3::bigint and s.seen_at > $4::bigint

@@ -1,6 +1,6 @@
 -- Of a person, the twenty sessions that were used last stay. Those whose time is over go.
 -- Nothing is opened if the password that was checked is no longer the person's.
--- 1 digest, 2 person, 3 now; over are: 4 those that started then or earlier, 5 those last used then or earlier;
+-- 1 digest, 2 person, 3 now; a session is over: 4 if it started then or earlier, 5 if it was last used then or earlier;
 -- 6 what scrypt made of the password
 with old as (
     delete from {schema}.sessions as s

@@ -3,7 +3,7 @@ package import HTTPServer
 import Synchronization
 import Telemetry
 
-/// Counts tries to sign in to the console by how they end, and logs those that fail within limits.
+/// Counts attempts to sign in to the console by result, and logs failed ones within limits.
 package final class RefusedSignIns: Sendable {
     /// How a try ended.
     package enum Outcome: String, CaseIterable, Sendable {

@@ -22,7 +22,7 @@ struct Fields: Sendable {
         return percentDecoded(bytes.span)
     }
 
-    /// `nil` also for an empty field: a browser sends those that were not filled in.
+    /// `nil` also for an empty field: a browser sends empty fields, too.
     subscript(name: String) -> String? {
         values[name].flatMap { $0.isEmpty ? nil : $0 }
     }

@@ -180,7 +180,7 @@ extension [JoinedCustomer] {
         }
     }
 
-    /// Notes that an admin gave coins: they make up for those that are gone.
+    /// Notes that an admin gave coins: they make up for missing ones.
     mutating func makeUp(_ amount: Int128, _ currency: CurrencyID) {
         var rest = amount
         for onlyMissing in [true, false] {

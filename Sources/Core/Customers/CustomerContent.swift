@@ -199,7 +199,7 @@ extension CustomerContent {
         case .customerUnmerged(let unmerged):
             mergedInto = nil
             take(unmerged.belongings)
-            // Purchases of those merged into this one may be worth something else by now.
+            // The purchases of merged customers may have changed in worth.
             let credits = balances.credits
             changeJoined { $0.recount(by: credits) }
             for fact in unmerged.belongings.consents { consents.join(fact) }

@@ -82,7 +82,7 @@ extension ProjectState {
         if !isWithin { throw .support(.beyondLimit(entitlement, limit, until: last)) }
     }
 
-    /// Throws if grants that wait, one after the other behind those that have begun, would go beyond
+    /// Throws if waiting grants, one after the other behind the running ones, would go beyond
     /// the limit: many short grants in a row amount to a long one. What goes further by itself is an
     /// admin's and does not count.
     private func requireTogether(

@@ -44,8 +44,8 @@ package enum SupportRefusal: Hashable, Sendable {
         case .beyondLimit(let entitlement, let limit?, let end):
             "A support key may go as far as \(limit.text) with grants of \"\(entitlement)\""
                 + (end.map { ", now until \($0.text)" } ?? "")
-                + ", grants that wait counted one after the other behind those that do not, and leaves grants "
-                + "alone that go further; stay within that, or use an admin's key."
+                + ". Waiting grants count one after the other behind the running ones, and support may not "
+                + "touch a grant that goes further by itself. Stay within the limit, or use an admin's key."
         case .tooManyLimits(let limit):
             "At most \(limit) entitlements may have a support limit; remove one first."
         }

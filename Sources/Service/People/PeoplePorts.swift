@@ -30,7 +30,7 @@ package protocol PasswordKeeping: Sendable {
 
 /// Stores sessions.
 package protocol SessionKeeping: Sendable {
-    /// Opens a session, and removes those that are over.
+    /// Opens a session, and removes ended ones.
     func open(_ session: OpenedSession, _ bounds: SessionBounds) throws(Fault)
     /// Who is signed in with it, if it is not over. Notes the use.
     func session(

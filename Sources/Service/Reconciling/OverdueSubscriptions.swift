@@ -294,7 +294,7 @@ extension Facts {
     }
 }
 
-/// Why a subscription is not asked about for now.
+/// Why this run does not ask about a subscription.
 private enum Rest {
     /// The store did not know it.
     case asUnknown

@@ -31,7 +31,7 @@ struct PlayCustomer {
     }
 
     /// Records each answer that is another than the last one about its token. Nothing is paid yet, or
-    /// ever, of those that pend.
+    /// ever, of the pending ones.
     mutating func read(_ all: [String: JSON], at now: Instant) throws(RefusedEvidence) {
         for (token, answer) in all { links[token] = answer["linkedPurchaseToken"]?.string }
         for token in all.keys.sorted() {
