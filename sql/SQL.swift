@@ -40,6 +40,9 @@ package struct Migration: Sendable {
         Migration(
             number: 13, name: "0013_notes", script: Script(embedded: File._013_notes_sql),
             isStepwise: true),
+        Migration(
+            number: 14, name: "0014_tickets", script: Script(embedded: File._014_tickets_sql),
+            isStepwise: true),
     ]
 }
 
@@ -126,6 +129,7 @@ extension Statement {
     package static let findNames = Statement(embedded: File.find_names_sql)
     package static let findCustomers = Statement(embedded: File.find_customers_sql)
     package static let findEvent = Statement(embedded: File.find_event_sql)
+    package static let findTicket = Statement(embedded: File.find_ticket_sql)
     package static let findAccount = Statement(embedded: File.find_account_sql)
     package static let listRefundRequests = Statement(embedded: File.list_refund_requests_sql)
     package static let listAskedRefunds = Statement(embedded: File.list_asked_refunds_sql)

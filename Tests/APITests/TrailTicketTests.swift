@@ -28,6 +28,15 @@ struct TrailTicketTests {
         return try #require(try reply.json["entries"]?.array, "\(reply.text)")
     }
 
+    /// To whom the ticket leads.
+    private func found(_ ticket: String) throws -> [String] {
+        let query = ticket.utf8.map { "%" + [$0].hexDigits }.joined()
+        let reply = front.send("GET", "/v1/find?q=\(query)", key: front.admin)
+        let matches = try #require(try reply.json["matches"]?.array, "\(reply.text)")
+        #expect(matches.allSatisfy { $0["kind"] == "ticket" })
+        return matches.compactMap { $0["customer"]?.string }
+    }
+
     @Test(
         "Each kind of act that takes a ticket is found by it, with reason and ticket, and by no other one"
     )
@@ -86,6 +95,9 @@ struct TrailTicketTests {
             #expect(Set(entries.compactMap { $0["action"]?.string }) == types, "\(ticket)")
             #expect(entries.allSatisfy { $0["ticket"]?.string == ticket }, "\(ticket): \(entries)")
             #expect(entries.allSatisfy { $0["reason"] == "why" }, "\(ticket)")
+            let both = ["T-move", "T-back", "T-merge", "T-part"].contains(ticket)
+            let holders = ticket == "T-attach" ? ["u3"] : both ? ["u1", "u2"] : ["u1"]
+            #expect(try found(ticket) == holders, "\(ticket)")
         }
         let look = send("POST", "customers/u3/erase", #""purchases":"forget","#, ticket: "T-erase")
         let intent = try #require(try look.json["intent"]?.string, "\(look.text)")
@@ -95,6 +107,32 @@ struct TrailTicketTests {
         #expect(erased.status == 200, "\(erased.text)")
         #expect(
             Set(try trail("T-erase").compactMap { $0["action"]?.string }) == ["customer.erased"])
+        #expect(try found("T-attach") == [] && found("T-erase") == [])
+    }
+
+    @Test("Neither part of a ticket nor a reason that reads like one finds anything")
+    func notTickets() throws {
+        let given = front.send(
+            "POST", "/v1/customers/u1/grants",
+            #"{"entitlement":"pro","for":"P1D","reason":"\"ticket\":\"T-9\" ,","ticket":"T\"é\\1"}"#,
+            key: front.admin)
+        #expect(given.status == 201, "\(given.text)")
+        #expect(try found(#"T"é\1"#) == ["u1"])
+        for words in ["T-9", #"T"é"#, #"T"é\"#, #"é\1"#, #"T\"é\\1"#] {
+            #expect(try found(words) == [], "\(words)")
+        }
+    }
+
+    @Test("Events beyond the log's end are not found by their ticket")
+    func beyond() throws {
+        _ = send("POST", "customers/u1/grants", #""entitlement":"pro","for":"P1D","#, ticket: "T-1")
+        try front.service.database.run(
+            """
+            insert into deed.events select * from jsonb_populate_record(null::deed.events, (
+                select to_jsonb(e) || jsonb_build_object('customer', 'thief', 'seq', e.seq + 1)
+                from deed.events as e where e.type = 'grant.given'))
+            """)
+        #expect(try found("T-1") == ["u1"])
     }
 
     @Test("Support asks a store with a ticket, by which the trail finds the question")

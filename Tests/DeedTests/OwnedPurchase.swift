@@ -19,6 +19,10 @@ final class OwnedPurchase {
         _ = try ledger.append(.record([fact], for: .test(customer), key: "buy"))
     }
 
+    func eventCount() throws -> Int64 {
+        try database.number("select count(*) from deed.events")
+    }
+
     func types(of customer: String) throws -> [String] {
         let events = try deed.run("customer", "events", customer, "--json").json["events"]?.array
         return events?.compactMap { $0["type"]?.string } ?? []

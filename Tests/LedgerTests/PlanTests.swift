@@ -196,7 +196,9 @@ struct PlanTests {
             #expect(place?.contains("seq =") == true, "\(event)")
             let isByKey = event.contains("using events_pkey")
             #expect(isByKey || place?.contains("project =") == true, "\(event)")
-            for plan in [names, customers, event] {
+            let ticket = try plan(of: .findTicket, in: database)
+            #expect(ticket.contains(" events_of_tickets"), "\(ticket)")
+            for plan in [names, customers, event, ticket] {
                 #expect(!plan.contains("Seq Scan"), "\(plan)")
             }
         }

@@ -146,7 +146,8 @@ extension FoundLead {
     /// Whether the customer's events confirm it.
     package func isSupported(by state: CustomerState) -> Bool {
         switch kind {
-        case .customer, .event: return true
+        // These come from the events themselves.
+        case .customer, .event, .ticket: return true
         case .purchase, .storeOrder: return purchase.flatMap(state.purchase) != nil
         case .transaction, .lineItem:
             let evidence = purchase.flatMap(state.purchase)?.evidence ?? []
@@ -157,7 +158,6 @@ extension FoundLead {
             return state.purchase(purchase)?.tokens.contains { $0.text == id } ?? false
         case .grant: return state.grants.contains { $0.id.text == id }
         case .account: return state.appTransactions.contains { $0.text == id }
-        case .ticket: return state.grants.contains { $0.given.ticket?.text == id }
         }
     }
 

@@ -38,12 +38,9 @@ extension Ledger {
 /// The statements for one question.
 private struct FindQuestion {
     enum Kind {
-        case names, customers, event
-        case tickets(Environment)
+        case names, customers, event, ticket
         case accounts(Environment)
     }
-    /// How many of a ticket's grants are looked at, the newest first.
-    private static let ticketGrants = 1000
 
     let words: FindWords
     private let project: ProjectID
@@ -79,25 +76,18 @@ private struct FindQuestion {
                 .text(project.text), inAll)
             parts.append((.event, call))
         }
+        if let ticket = try? Ticket(words.text) {
+            let call = Statement.findTicket(
+                .text(project.text), inAll, .text(JSON.string(ticket.text).text), .int8(limit))
+            parts.append((.ticket, call))
+        }
         for environment in environments {
-            if let tickets = tickets(in: environment) {
-                parts.append((.tickets(environment), tickets))
-            }
             let accounts = Statement.findAccount(
                 .text(project.text), .text(environment.rawValue),
                 .text(JSON.array([.string(words.text)]).text), .int8(limit))
             parts.append((.accounts(environment), accounts))
         }
         return parts
-    }
-
-    private func tickets(in environment: Environment) -> Call? {
-        guard let ticket = try? Ticket(words.text) else { return nil }
-        var filter = GrantFilter()
-        filter.ticket = ticket
-        return Statement.listing(
-            filter, of: project, environment, limit: FindQuestion.ticketGrants,
-            look: FindQuestion.ticketGrants)
     }
 
     /// What the rows lead to. One that cannot be read is noted and leads nowhere.
@@ -111,9 +101,7 @@ private struct FindQuestion {
             } _: { rows, row throws(LedgerError) -> FoundLead? in
                 try lead(of: kind, rows, row)
             }
-            guard let lead = found ?? nil else { continue }
-            if case .tickets = kind, leads.contains(lead) { continue }
-            leads.append(lead)
+            if let lead = found ?? nil { leads.append(lead) }
         }
         return leads
     }
@@ -128,11 +116,10 @@ private struct FindQuestion {
             return FoundLead(
                 .customer, customer.text, in: try environment(rows, row, 1), of: customer)
         case .event: return try event(rows, row)
-        case .tickets(let environment):
-            // The last one may only be the place up to which was looked.
-            return rows.bool(row, 3)
-                ? FoundLead(.ticket, words.text, in: environment, of: try rows.identifier(row, 0))
-                : nil
+        case .ticket:
+            return FoundLead(
+                .ticket, words.text, in: try environment(rows, row, 1),
+                of: try rows.identifier(row, 0))
         case .accounts(let environment):
             var lead = FoundLead(
                 .account, words.text, in: environment, of: try rows.identifier(row, 0))
@@ -148,19 +135,16 @@ private struct FindQuestion {
             UnreadSubject(project.text, rows.text(row, 1), rows.text(row, 2), row: "names")
         case .customers:
             UnreadSubject(project.text, rows.text(row, 1), rows.text(row, 0), row: "customers")
-        case .event: UnreadSubject(project.text, rows.text(row, 1), rows.text(row, 0))
-        case .tickets(let environment):
-            UnreadSubject(
-                project.text, environment.rawValue, rows.text(row, 0), row: "customer_grants")
+        case .event, .ticket: UnreadSubject(project.text, rows.text(row, 1), rows.text(row, 0))
         case .accounts(let environment):
             UnreadSubject(project.text, environment.rawValue, rows.text(row, 0), row: "customers")
         }
     }
 
-    /// Whether there are more grants for a ticket than were looked at.
+    /// Whether more was done for a ticket than was looked at.
     func isCutOff(_ kind: Kind, _ rows: borrowing Rows) -> Bool {
-        guard case .tickets = kind, rows.count > 0 else { return false }
-        return !rows.bool(rows.count - 1, 3)
+        guard case .ticket = kind, rows.count > 0 else { return false }
+        return rows.bool(0, 2)
     }
 
     private func name(_ rows: borrowing Rows, _ row: Int) throws(LedgerError) -> FoundLead {
