@@ -1,19 +1,19 @@
 package import Core
 package import Crypto
 
-/// Why evidence is not believed. Each reason is one of those below.
+/// Why evidence is refused. Each reason is one of those below.
 package struct EvidenceRefusal: Error, Hashable, Sendable, CustomStringConvertible {
-    /// The stable code that programs compare.
+    /// The stable code for programs to compare.
     package let code: String
     package let description: String
-    /// What may make the same bytes acceptable later.
+    /// What could make the same bytes acceptable later.
     package let cure: RefusedEvidence.Cure
-    /// The check that fails.
+    /// The check that failed.
     package let check: Check.Name
-    /// Whether the content is at fault, and not its proof: members in a form that this release does
-    /// not know.
+    /// Whether the refusal is about the content and not its proof: some members have a form that this release
+    /// does not know.
     let isOfUnknownForm: Bool
-    /// How a statement inside a notification differs from the outside.
+    /// How a statement inside a notification differs from the notification.
     private let difference: String?
 
     private init(
@@ -29,8 +29,8 @@ package struct EvidenceRefusal: Error, Hashable, Sendable, CustomStringConvertib
         self.difference = difference
     }
 
-    /// A statement inside a notification has a refusal of its own: it is checked against the outside,
-    /// not against the configured apps.
+    /// The refusal of a statement inside a notification, which is compared with the notification and not with
+    /// the configured apps.
     package static func inside(_ kind: EvidenceKind, _ refusal: EvidenceRefusal) -> Self {
         let reason = refusal.difference ?? "is refused: \(refusal.description)"
         return Self(
@@ -39,7 +39,7 @@ package struct EvidenceRefusal: Error, Hashable, Sendable, CustomStringConvertib
     }
 }
 
-// Refusals of the bytes' form.
+// Refusals of the evidence's form.
 extension EvidenceRefusal {
     package static let unrecognized = Self(
         "unrecognized", .format, "The bytes do not look like any evidence that the store hands out."
@@ -144,7 +144,7 @@ extension EvidenceRefusal {
             "The value of \(name) is missing or has the wrong type.", isOfUnknownForm: true)
     }
 
-    /// A date outside the years that evidence may state.
+    /// Refuses a date outside the years that evidence may state.
     package static func instantOutOfRange(_ name: String) -> Self {
         Self(
             "invalid_member", .contents,
@@ -207,7 +207,7 @@ extension EvidenceRefusal {
         "receipt_expired", .licence, "The app's licence ended with this receipt.")
 }
 
-// Refusals of the store's answer.
+// Refusals of the store's reply.
 extension EvidenceRefusal {
     package static func replyRefused(status: Int64) -> Self {
         Self("reply_refused", .status, "The store refuses the receipt with status \(status).")
