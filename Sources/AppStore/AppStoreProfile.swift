@@ -89,7 +89,7 @@ package struct AppStoreProfile: StoreProfile {
     }
 }
 
-/// A key of the App Store's API, from an app's credentials.
+/// A key for the App Store's API, from an app's credentials.
 struct AppStoreKey: Hashable, Sendable {
     static let issuer = "issuer_id"
     static let id = "key_id"
@@ -97,7 +97,7 @@ struct AppStoreKey: Hashable, Sendable {
 
     let issuer: String
     let id: String
-    /// PKCS#8 in PEM, as downloaded.
+    /// The key in PKCS#8 and PEM, as downloaded.
     let pem: String
 
     init?(_ credentials: StoreCredentials) {

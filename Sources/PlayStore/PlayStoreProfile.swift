@@ -30,12 +30,12 @@ package struct PlayStoreProfile: StoreProfile {
     package let addressCure = "Deed takes no notifications of Google Play yet."
     package let probes = StoreProbe.allCases
 
-    /// How many tokens are taken in one call.
+    /// How many tokens one call may submit.
     package static let tokenLimit = 20
 
     package init() {}
 
-    /// Google has no history to ask for.
+    /// Google offers no history of notifications.
     package func historyPause(in environment: Environment) -> Int64 { 0 }
     package func newsReach(in environment: Environment) -> Int64 { 0 }
 

@@ -3,10 +3,10 @@ internal import Evidence
 internal import JSON
 package import Threading
 
-/// Asks Google about the tokens that back ends hand in.
+/// Asks Google about the tokens that back ends submit.
 extension PlayStoreClient {
-    /// What the purchase of a token states, and those before it: no longer after the milliseconds, if there
-    /// are any.
+    /// Judges a token's purchase and the earlier ones that it continues. It takes no longer than `milliseconds`, if
+    /// given.
     package func judging(
         _ inquiry: StoreInquiry, within milliseconds: Int64?
     ) -> Course<Judgement<[ProvenEvidence], Postponement>> {
@@ -20,14 +20,14 @@ extension PlayStoreClient {
         }
     }
 
-    /// How long the queue waits for all that a token needs: well within an item's lease.
+    /// How long the queue waits for all answers about a token. It is well below an item's lease.
     private static let queuePatience: Int64 = 60_000
 
     private static func verdict(
         on trouble: StoreTrouble
     ) -> Judgement<[ProvenEvidence], Postponement> {
         if trouble.meaning == .purchaseUnknown { return .refused(.unknownToken) }
-        // Genuine purchases must not be lost to a faulty store or a wrong setting.
+        // A faulty store or a wrong setting must not cause genuine purchases to be lost.
         let reason = IntakeReason(code: trouble.code, sentence: trouble.sentence)
         if case .limited(let until) = trouble { return .tryAgain(reason, after: until) }
         return .tryAgain(reason)
@@ -37,14 +37,14 @@ extension PlayStoreClient {
         on chain: PlayChain, _ inquiry: StoreInquiry
     ) -> Judgement<[ProvenEvidence], Postponement> {
         if chain.standing == .pending { return .waits(.unpaid) }
-        // Of a change that was given up, the purchase before it is left.
+        // After an abandoned change, the purchase before it remains.
         if chain.standing == .cancelledUnpaid, chain.links.count == 1 {
             return .refused(.cancelledUnpaid)
         }
         do throws(RefusedEvidence) {
             return .believed(try prove(chain, of: inquiry.app.trusted, now: inquiry.now))
         } catch {
-            // Google vouches for it; if it cannot be read, a later release may.
+            // Google confirms the purchase. If this release cannot read the answer, a later one may.
             return .tryAgain(IntakeReason(error))
         }
     }
