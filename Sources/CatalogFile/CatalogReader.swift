@@ -313,7 +313,7 @@ extension CatalogReader {
 }
 
 extension Catalog {
-    /// Whether any name in the catalog is this id.
+    /// Whether the catalog uses this id for anything.
     fileprivate func names(_ id: String) -> Bool {
         let names: [CatalogName?] = [
             (try? ProductID(id)).map { .product($0) },
