@@ -16,11 +16,11 @@ package final class Ledger: Sendable {
     private let readers = LogReaders()
     let knownKeys: KnownKeys
     let unread: UnreadStreams
-    /// What the clock has passed, and what was published.
+    /// The instants that the clock has passed and that need no further publishing.
     let published = PublishedInstants()
     let troubles = LastTrouble()
     let clocks: Clocks
-    /// What was seen of the log. Each server is compared with it.
+    /// The part of the log that this process has seen. Each server is compared with it.
     package let known: LogGuard
     private let greet: Greeting
     let pulse = Pulse()
@@ -212,7 +212,7 @@ package final class Ledger: Sendable {
         commands[Int(shard.number) % commands.count]
     }
 
-    /// A customer and its project now.
+    /// The current states of a customer and its project.
     package func customer(of stream: Stream) throws(Fault) -> CustomerSnapshot {
         try CustomerSnapshot(try reading(of: stream))
     }

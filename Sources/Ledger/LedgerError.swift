@@ -8,7 +8,7 @@ package enum LedgerError: Error, Sendable, CustomStringConvertible {
     case unreadable(String)
     /// Part of the log was written by a newer program.
     case tooNew(String)
-    /// The log is shorter than this process has seen it.
+    /// The log is shorter than when this process last saw it.
     case logShrunk
     /// Another instance has taken over this one's work.
     case leaseLost

@@ -11,7 +11,7 @@ package struct LedgerSettings: Sendable {
     package var clock: @Sendable () -> Instant
     /// The machine's clock, to compare with the database's; `nil` to skip that.
     package var machineClock: (@Sendable () -> Instant)?
-    /// Where to store what was seen of the log.
+    /// Where to store the ends of the log that were seen.
     package var memory = LogMemory.none
     package var committers = 2
     /// Connections for reading states. Each handles many reads at a time.

@@ -9,7 +9,7 @@ final class LogReaders: Sendable {
 
     func add(_ reader: any LogReader) { readers.withLock { $0.append(reader) } }
 
-    /// The readers, each with its current moment. Read before anything begins.
+    /// The readers, each with its current moment. Read this before beginning a batch or a look at the log.
     var listeners: [(reader: any LogReader, moment: Int)] {
         readers.withLock { $0 }.map { ($0, $0.moment) }
     }

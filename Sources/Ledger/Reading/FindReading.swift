@@ -5,7 +5,8 @@ import Postgres
 import SQL
 
 extension Ledger {
-    /// Where rows of a project say that the words lead: `limit` of each kind and one more, in one round trip.
+    /// The places to which a project's rows lead for these words: up to `limit` of each kind and
+    /// one more, in one round trip.
     package func leads(
         _ words: FindWords, in project: ProjectID, _ environments: [Environment], limit: Int
     ) throws(Fault) -> FoundLeads {
@@ -42,7 +43,7 @@ private struct FindQuestion {
         case tickets(Environment)
         case accounts(Environment)
     }
-    /// How many of a ticket's grants are looked at, the newest first.
+    /// How many of a ticket's grants are examined, newest first.
     private static let ticketGrants = 1000
 
     let words: FindWords
@@ -100,7 +101,7 @@ private struct FindQuestion {
             look: FindQuestion.ticketGrants)
     }
 
-    /// What the rows lead to. One that cannot be read is noted and leads nowhere.
+    /// The leads from the rows. An unreadable row is noted and skipped.
     func leads(
         of kind: Kind, _ rows: borrowing Rows, _ unread: UnreadStreams
     ) throws(LedgerError) -> [FoundLead] {
@@ -129,7 +130,7 @@ private struct FindQuestion {
                 .customer, customer.text, in: try environment(rows, row, 1), of: customer)
         case .event: return try event(rows, row)
         case .tickets(let environment):
-            // The last one may only be the place up to which was looked.
+            // The last row may only mark how far the examination went.
             return rows.bool(row, 3)
                 ? FoundLead(.ticket, words.text, in: environment, of: try rows.identifier(row, 0))
                 : nil
@@ -141,7 +142,7 @@ private struct FindQuestion {
         }
     }
 
-    /// Whose row it is, as it stands there.
+    /// The subject named in the row, exactly as stored.
     private func subject(of kind: Kind, _ rows: borrowing Rows, _ row: Int) -> UnreadSubject {
         switch kind {
         case .names:
@@ -157,7 +158,7 @@ private struct FindQuestion {
         }
     }
 
-    /// Whether there are more grants for a ticket than were looked at.
+    /// Whether a ticket has more grants than were examined.
     func isCutOff(_ kind: Kind, _ rows: borrowing Rows) -> Bool {
         guard case .tickets = kind, rows.count > 0 else { return false }
         return !rows.bool(rows.count - 1, 3)
@@ -179,7 +180,7 @@ private struct FindQuestion {
         return lead
     }
 
-    /// The event, unless its id names another one at the same place.
+    /// The event, unless its id names a different one at the same place.
     private func event(_ rows: borrowing Rows, _ row: Int) throws(LedgerError) -> FoundLead? {
         guard let asked = words.event else { return nil }
         let mark = rows.bytes(row, 3).hex
