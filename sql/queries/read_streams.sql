@@ -1,6 +1,6 @@
 -- Like load_streams, with the end of each stream's shard from the same snapshot. The chain there
--- comes with the stream's first row. A stream of which nothing is known begins with its kept state,
--- if there is one of this log.
+-- comes with the stream's first row. An unknown stream starts with its kept state, if this log has
+-- one.
 -- 1 shards, 2 projects, 3 environments, 4 customers, 5 known versions, 6 known heads of the shards,
 -- 7 the number of the kept states that are read, or null
 select e.shard, e.seq, e.project, e.environment, e.customer, e.version, e.type, e.payload,
