@@ -27,10 +27,10 @@ package enum PrivatePostgresError: Error, Hashable, Sendable, CustomStringConver
                 + (found.map { "those of \($0) are installed" } ?? "none are installed")
                 + "; install the package postgresql-client-\(needed)."
         case .otherVersion(let needed, let found, let folder):
-            "The database in \(folder) was made by PostgreSQL \(needed), and installed is "
+            "The database in \(folder) was created by PostgreSQL \(needed), but this machine has "
                 + "\(found.joined(separator: ", ")); install the package postgresql-\(needed)."
         case .noUnprivilegedUser(let names):
-            "A service does not stay root's, and there is no user \(names.joined(separator: " or ")) that it could become; "
+            "A service does not keep running as root, and there is no user \(names.joined(separator: " or ")) that it could become; "
                 + "create one (useradd --system deed), name another with --user, or start deed as an ordinary user."
         case .noUser(let name):
             "--user names \"\(name)\", and no ordinary user of this machine has that name; "
