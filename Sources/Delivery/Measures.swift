@@ -2,7 +2,7 @@ package import Core
 package import Telemetry
 import Threading
 
-/// What this instance delivers, for operators.
+/// Metrics about what this instance delivers.
 package final class DeliveryMeasures: Sendable {
     struct Standing: Sendable {
         var lag: Int64 = 0

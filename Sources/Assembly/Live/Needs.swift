@@ -6,8 +6,7 @@ import Telemetry
 import Threading
 
 extension Job {
-    /// Counts once a minute what projects need from people, and reports when operators' work was
-    /// last done.
+    /// Counts once a minute what projects need from people, and reports when operators last performed their tasks.
     static func countingNeeds(_ live: Live, isForTests: Bool, metrics: Metrics) -> Job {
         let people = live.needs(isForTests: isForTests)
         let needs = ProjectCheck.all.map { check in (check: check, count: Gauge()) }

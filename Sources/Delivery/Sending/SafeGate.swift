@@ -1,7 +1,7 @@
 package import Core
 package import Outbound
 
-/// Sends requests only where it is safe, never into the operator's own network.
+/// Sends requests only to allowed addresses, and never into the operator's own network.
 package struct SafeGate: Sendable {
     package typealias Answer = Result<OutboundResponse, OutboundError>
 
@@ -18,7 +18,7 @@ package struct SafeGate: Sendable {
         self.courier = courier
     }
 
-    /// Why nothing may be sent to the address, or `nil`. May take a while.
+    /// Why nothing may be sent to the address; `nil` if sending is allowed. The lookup may take a while.
     package func obstacle(to url: WebhookURL) -> OutboundError? {
         let found = resolve(url.host)
         if found.isEmpty {
@@ -33,7 +33,7 @@ package struct SafeGate: Sendable {
         return nil
     }
 
-    /// Responds exactly once, on another thread.
+    /// Calls `respond` exactly once, on another thread.
     func send(_ request: OutboundRequest, respond: @escaping @Sendable (Answer) -> Void) {
         do throws(OutboundError) {
             try courier().send(request, respond: respond)

@@ -1,7 +1,7 @@
 import Core
 import Telemetry
 
-/// The metrics of a job's runs.
+/// Metrics about a job's runs.
 struct JobMeasures: Sendable {
     private let lastRun = Gauge()
     private let duration = Gauge()
