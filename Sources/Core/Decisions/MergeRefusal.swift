@@ -1,9 +1,9 @@
 /// Why two customers cannot be merged, or a merge cannot be undone.
 package enum MergeRefusal: Hashable, Sendable {
     case intoItself(CustomerID)
-    /// The target was itself merged into that other customer.
+    /// The target was itself merged into another customer.
     case intoMerged(CustomerID, partOf: CustomerID)
-    /// The target was merged into the customer that should be merged into it.
+    /// The target was merged into the customer who should now be merged into it.
     case circle(CustomerID, CustomerID)
     case ofErased(CustomerID)
     case intoErased(CustomerID)
@@ -11,24 +11,25 @@ package enum MergeRefusal: Hashable, Sendable {
     case beyondLimit(Limit, Int)
     case balanceBeyondLimit(CurrencyID, Int64)
     case tooLarge(limit: Int)
-    /// What would move is more than one event can hold.
+    /// The merge would move more than one event can hold.
     case tooMuch
-    /// The project does not let back ends merge.
+    /// The project does not let back ends merge customers.
     case notAllowed
-    /// A back end cannot merge a customer with a purchase that another account may claim.
+    /// A back end cannot merge a customer who has a purchase that another account may claim.
     case purchaseOfAnother(PurchaseID)
     case notMerged(CustomerID)
-    /// It came through another customer's merge, which has to be undone first.
+    /// The customer came along when another customer was merged, and that merge has to be undone
+    /// first.
     case undoneLater(CustomerID, first: CustomerID)
-    /// Coins that came along are gone, by currency.
+    /// Coins that came along have been used; listed by currency.
     case spent([Loss])
 
-    /// What of a currency an undo lacks.
+    /// The amount of a currency that is missing for an undo.
     package struct Loss: Hashable, Sendable {
         package let currency: CurrencyID
-        /// The present balance.
+        /// The current balance.
         package let has: Int64
-        /// How much would go back.
+        /// How much would have to go back.
         package let needs: Int64
         /// How much has to be given first.
         package let missing: Int64
@@ -39,7 +40,7 @@ package enum MergeRefusal: Hashable, Sendable {
         }
     }
 
-    /// Things that are limited for one customer.
+    /// The things that are limited per customer.
     package enum Limit: String, Hashable, Sendable, CaseIterable {
         case grants
         case tokens
@@ -77,7 +78,7 @@ package enum MergeRefusal: Hashable, Sendable {
         }
     }
 
-    /// The member of the call to correct; `nil` if none is wrong by itself.
+    /// The member of the request to correct; `nil` if no single member is wrong.
     package var member: String? {
         switch self {
         case .intoItself, .intoMerged, .circle, .intoErased: "into"
