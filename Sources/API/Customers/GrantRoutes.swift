@@ -3,7 +3,7 @@ import HTTPServer
 import JSON
 import Service
 
-/// Calls by which admins give, change and revoke grants.
+/// Calls with which admins give, change and revoke grants.
 struct GrantRoutes: Sendable {
     private static let revocation = ["environment"] + Body.reasonNames
     let grants: Grants
@@ -70,7 +70,7 @@ struct GrantRoutes: Sendable {
 }
 
 extension Body {
-    /// The value of `start` for a grant that waits.
+    /// The value of `start` for a grant that begins when the present access ends.
     private static let afterCurrent = "after_current"
 
     fileprivate func grantTime() throws(Problem) -> GiveGrant.Time {

@@ -3,7 +3,7 @@ import HTTPServer
 import JSON
 import Service
 
-/// Calls that merge two customers, and undo that.
+/// Calls that merge two customers or undo a merge.
 struct MergeRoutes: Sendable {
     let merges: Merges
     let keeper: TermsKeeper
@@ -44,7 +44,7 @@ struct MergeRoutes: Sendable {
 }
 
 extension [MergeRefusal.Loss] {
-    /// The first currency's, and how much of each is missing.
+    /// The first currency's details, and the missing amount of every currency.
     fileprivate var details: [(String, JSON)] {
         guard let first else { return [] }
         var missing = JSONObject()

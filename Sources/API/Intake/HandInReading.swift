@@ -42,7 +42,7 @@ extension Body {
         }
     }
 
-    /// Objects with proper members, each in one way of writing: the same for the same members.
+    /// The array's objects, each with its valid members in a fixed order.
     private func objects(
         _ name: String, of members: [HandInMember], atMost limit: Int
     ) throws(Problem) -> [JSON] {

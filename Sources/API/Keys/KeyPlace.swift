@@ -51,8 +51,7 @@ private func isBearerAlone(_ authorization: String) -> Bool {
     trimmed(authorization.utf8.span)?.lowercased() == "bearer"
 }
 
-/// The cookie's value. `nil` if the cookie occurs twice, because the sender of the other one must
-/// not choose.
+/// The cookie's value. `nil` if the cookie occurs twice, because one of them may have been planted.
 func cookieValue(_ name: String, in value: String) -> String? {
     var found: [String] = []
     for pair in value.split(separator: ";") {

@@ -2,7 +2,7 @@ package import Core
 package import Service
 
 extension ExplanationAnswer {
-    /// The answer in sentences: what it is, why, what ends it, and when it may change.
+    /// The answer in sentences: whether there is access, why, what ends it, and when that may change.
     package var sentences: [String] {
         var sentences = [headline]
         if explanation.answer?.isActive == true {

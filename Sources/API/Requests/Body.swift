@@ -30,7 +30,7 @@ struct Body {
     /// A call's body, or its query if there is no body. Not every client can send a body with every
     /// method.
     init(orQueryOf call: Call, of names: [String]) throws(Problem) {
-        // Terms are always in the query.
+        // `dry_run` and `if_version` are always in the query.
         let query = call.query.without(QueryParameters.terms)
         if call.body.isEmpty {
             try self.init(query.members, of: names, areFromQuery: true)
@@ -222,7 +222,7 @@ extension Body {
     /// Whether to accept a name that the catalog does not know.
     static let allowUnknown = "allow_unknown"
 
-    /// A ticket is always a new name for Deed.
+    /// The ticket, checked by the rules for new names.
     func ticket() throws(Problem) -> Ticket? {
         guard let text = try optionalText("ticket") else { return nil }
         do {
@@ -232,7 +232,7 @@ extension Body {
         }
     }
 
-    /// Why an admin acts.
+    /// The reason for an admin's act.
     func adminReason() throws(Problem) -> AdminReason {
         let reason: Reason = try id("reason")
         if reason.isBlank { throw .invalid("reason", "\"reason\" says nothing; say why.") }

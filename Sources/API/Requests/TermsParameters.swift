@@ -3,7 +3,7 @@ import HTTPServer
 import Service
 
 extension QueryParameters {
-    /// Parameters of calls that can be rehearsed and can require versions.
+    /// Parameters of calls that can be rehearsed or made to require certain versions.
     static let terms = ["dry_run", "if_version"]
 
     /// The terms of a call that concerns this many customers.

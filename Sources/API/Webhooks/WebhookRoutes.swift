@@ -4,7 +4,7 @@ import JSON
 import Service
 import Synchronization
 
-/// Calls about the webhooks of a project.
+/// Calls about a project's webhooks.
 struct WebhookRoutes: Sendable {
     let webhooks: Webhooks
     private let examples = Examples()
@@ -272,7 +272,7 @@ extension Body {
             }, value)
     }
 
-    /// What to send again.
+    /// Which events to send again.
     fileprivate func replay() throws(Problem) -> WebhookReplay.Wanted {
         let rest = ["since", "until", "types", "customer"]
         if let event = try optionalText("event") {
