@@ -16,25 +16,25 @@ struct Act: Sendable {
         var isRequired = true
     }
 
-    /// The address behind the customer's.
+    /// The part of the page's address after the customer's address.
     let pattern: String
     let title: String
-    /// What the last button says.
+    /// The label of the last step's button.
     let button: String
     var fields: [Field]
     let method: String
     /// The path of the call.
     let path: @Sendable (Target) -> String
-    /// Whether its call is about both environments, and so takes none.
+    /// Whether the call concerns both environments, and therefore does not name one.
     var isOfBoth = false
-    /// What a page says about an act that no call can rehearse; `nil` for the others.
+    /// The page's explanation of an act that cannot be rehearsed; `nil` for acts that can.
     var unrehearsed: String?
-    /// What the person writes, which goes into the call's member of that name.
+    /// The field for the person's own words, sent as the call's member of the same name.
     var words = Field(name: "reason", label: "Reason", hint: "Why, in your own words.")
-    /// The call's body, without these words and the ticket.
+    /// The call's body, without those words and the ticket.
     let body: @Sendable (Target) -> JSON
 
-    /// What a call is about.
+    /// The subject of a call.
     struct Target: Sendable {
         let customer: String
         /// The grant, the currency or the purchase in the address.
@@ -49,7 +49,7 @@ struct Act: Sendable {
         func path(_ rest: String) -> String { "/customers/\(percentEncoded(customer))\(rest)" }
     }
 
-    /// Whether the role may do it, according to the call that it makes.
+    /// Whether the role may make the act's call.
     func isAllowed(in room: ProjectRoom) -> Bool {
         let target = Target(customer: "x", subject: "x", fields: Fields(""))
         return room.calls.allows(method, path(target), to: room.role)
@@ -60,7 +60,7 @@ struct Act: Sendable {
         close, note, unnote,
     ]
 
-    /// Whether these fields say all that the act needs besides its reason.
+    /// Whether these fields hold everything that the act needs besides its reason.
     func isSaid(by fields: Fields) -> Bool {
         self.fields.allSatisfy { fields.trimmed($0.name) != nil }
     }
@@ -115,7 +115,7 @@ struct Act: Sendable {
                 kind: .whole)
         ], method: "POST", path: { $0.below("balances", "/adjust") }
     ) { target in
-        // A number that is none is refused by the call, in its own words.
+        // The call itself refuses text that is not a number, with its own message.
         let text = target.fields.trimmed("amount") ?? ""
         return ["amount": Int64(text).map { JSON.integer($0) } ?? .string(text)]
     }
@@ -192,7 +192,7 @@ struct Act: Sendable {
 }
 
 extension Fields {
-    /// The chosen length; `nil` for one without an end.
-    /// Only the word itself means that; what is missing or cannot be read does not.
+    /// Whether the chosen length has no end. Only the word itself means that: a missing or unreadable
+    /// length does not.
     fileprivate var isForever: Bool { self["for"] == "forever" }
 }

@@ -3,7 +3,7 @@ import Core
 import HTTPServer
 import JSON
 
-/// Erases a person: what would go, and the button that erases it for ever.
+/// Erases a person: shows what would be erased, with the button that erases it for good.
 struct ErasePage {
     static let title = "Erase the person"
     private static let treatments: [(value: String, label: String)] = [
@@ -27,13 +27,13 @@ struct ErasePage {
         self.visit = visit
     }
 
-    /// What would go.
+    /// Shows what would be erased.
     func form() throws(Turned) -> Response {
         let fields = Fields(visit.query)
         return try look(fields, treatment(in: fields), trouble: nil, status: 200)
     }
 
-    /// Erases, if the form says so and nothing has changed since the look.
+    /// Erases the person, if the form confirms it and nothing has changed since the preview.
     func answer() throws(Turned) -> Response {
         let fields = Fields(form: visit.body)
         let treatment = treatment(in: fields)

@@ -1,9 +1,9 @@
 import API
 import JSON
 
-/// What webhooks made of the customer's events, each attempt with a button that sends it again.
+/// Attempts to deliver the customer's events to webhooks, each with a button that sends it again.
 struct AttemptPart {
-    /// How many webhooks are asked, and how many attempts of each are shown.
+    /// The most webhooks that are queried, and the most attempts shown for each.
     private static let (webhooks, attempts) = (5, 10)
 
     let look: CustomerLook

@@ -72,7 +72,7 @@ struct CustomerPage {
 
     private var isMerged: Bool { look.whole["merged_into"]?.string != nil }
 
-    /// The acts that support staff need most, without a page between.
+    /// The acts that support staff need most, as forms on this page.
     private var giving: Markup {
         guard Act.grant.isAllowed(in: room), !isMerged else { return .nothing }
         let names = (look.whole["offered"]?.array ?? []).compactMap(\.string)
@@ -87,7 +87,7 @@ struct CustomerPage {
             """
     }
 
-    /// The two instants, as a form and as a line.
+    /// The two instants: a form to change them, and a sentence about them.
     private var moments: Markup {
         let isSet = look.at != nil || look.known != nil
         let open: Markup = isSet ? " open" : ""

@@ -3,9 +3,9 @@ import Core
 import HTTPServer
 import JSON
 
-/// A project's figures, each with its table, a file, and the sentence that says what it counts.
+/// A project's figures, each with a table, a file, and a sentence about what it counts.
 struct FiguresPage {
-    /// How many rows of a figure the page shows.
+    /// The most rows of a figure that the page shows.
     private static let rowLimit = 50
 
     private let room: ProjectRoom
@@ -105,9 +105,9 @@ struct FiguresPage {
     }
 }
 
-/// The file of a figure.
+/// A figure as a file.
 enum FigureFile {
-    /// How many pages of unclaimed purchases one file has.
+    /// The most pages of unclaimed purchases in one file.
     private static let pages = 10
 
     static func response(_ room: ProjectRoom, _ visit: Visit) throws(Turned) -> Response {

@@ -3,7 +3,7 @@ import Core
 import HTTPServer
 import JSON
 
-/// Evidence that waits for its judgement, or was judged.
+/// Evidence that is waiting to be judged or has been judged.
 struct IntakePage {
     private static let states = ["waiting", "refused", "believed", "settled", "dropped"]
 
@@ -64,9 +64,9 @@ struct IntakePage {
     }
 }
 
-/// One item, and what a person can decide about it.
+/// One item, and the decisions that a person can make about it.
 struct IntakeItemPage {
-    /// What a button does, by its name.
+    /// The buttons, and what each does.
     private static let acts: [(name: String, button: String, words: StaticString)] = [
         ("retry", "Judge it again", "Deed judges it now, like new evidence."),
         (
@@ -93,7 +93,7 @@ struct IntakeItemPage {
         try response(Fields(""), trouble: nil, status: 200)
     }
 
-    /// Does what the pressed button says.
+    /// Performs the pressed button's act.
     func act() throws(Turned) -> Response {
         let fields = Fields(form: visit.body)
         guard let act = IntakeItemPage.acts.first(where: { $0.name == fields["act"] }) else {

@@ -48,9 +48,9 @@ extension Markup {
     }
 }
 
-/// One webhook: what was sent, what waits, and what can be done about it.
+/// One webhook: its attempts, what is waiting, and buttons to act on it.
 struct WebhookPage {
-    /// What a button does, by the last part of its address.
+    /// The buttons, by the last part of their addresses.
     static let acts: [(name: String, button: String)] = [
         ("pause", "Pause it"), ("resume", "Resume it"), ("test", "Send an example"),
         ("replay", "Send again"),
@@ -83,7 +83,7 @@ struct WebhookPage {
         }
     }
 
-    /// Does what the button of a form says, and shows the webhook again.
+    /// Performs the pressed button's act, and shows the webhook again.
     static func act(_ name: String, _ room: ProjectRoom, _ visit: Visit) throws(Turned) -> Response
     {
         let id = visit.arguments[1]
@@ -164,7 +164,7 @@ struct WebhookPage {
         WebhookPage.form(name, button, to: id, in: room, [])
     }
 
-    /// A button that sends an event again. Afterwards the page shows the customer's attempts.
+    /// A button that sends an event again. Afterwards, the page shows the customer's attempts.
     static func resending(
         _ message: String, to id: String, about customer: String?, in room: ProjectRoom
     ) -> Markup {

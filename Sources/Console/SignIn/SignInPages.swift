@@ -13,7 +13,7 @@ struct SignInPages: Sendable {
 
     private func page(next: String?, email: String = "", trouble: String? = nil) -> Page {
         let alert = Markup.alert(trouble)
-        // A link from elsewhere brings no cookie along; one from here does.
+        // Browsers do not send the cookie when a visitor follows a link from another site.
         let again: Markup =
             next.map {
                 """
@@ -53,7 +53,7 @@ struct SignInPages: Sendable {
         }
         switch outcome {
         case .signedIn(let cookie):
-            // A cookie from before may be known to others.
+            // Others may know an earlier cookie.
             if let old = keeper.cookie(of: visit) {
                 try asking { () throws(Fault) in try keeper.signIns.signOut(old) }
             }
@@ -85,7 +85,7 @@ struct SignInPages: Sendable {
         return .seeOther(.signIn, headers: [keeper.setCookie(nil, for: visit)])
     }
 
-    /// A place of the console; `nil` for any other address, to which no one may be sent from here.
+    /// The address if it is one of the console's, otherwise `nil`: a sign-in must not redirect elsewhere.
     static func safe(_ next: String?) -> String? {
         guard let next, next == Place.prefix || next.hasPrefix(Place.prefix + "/"),
             !next.contains(".."),
@@ -106,7 +106,7 @@ extension SignInOutcome {
     }
 }
 
-/// Where a person chooses a password, by a link.
+/// The page where a person who follows a link chooses a password.
 struct LinkPages: Sendable {
     let keeper: Doorkeeper
 
@@ -176,7 +176,7 @@ struct LinkPages: Sendable {
     )
 }
 
-/// The database's answer, or the fault as a reason to turn the visitor away.
+/// The database's answer. A fault becomes a reason to turn the visitor away.
 func asking<Answer>(_ answer: () throws(Fault) -> Answer) throws(Turned) -> Answer {
     do throws(Fault) {
         return try answer()
