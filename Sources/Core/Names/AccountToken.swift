@@ -1,7 +1,7 @@
-/// A UUID that a client gives to the store's purchase call and that the store's facts carry: it
+/// A UUID that a client passes to the store's purchase call and that the store's facts carry. It
 /// shows whose purchase they are about.
 package struct AccountToken: Hashable, Sendable, CustomStringConvertible {
-    /// In lower case, whatever case it came in.
+    /// In lower case, regardless of its original case.
     package let text: String
 
     /// `nil` unless the text is a UUID.

@@ -1,4 +1,4 @@
-/// Why a key cannot be made or rotated.
+/// Why a key cannot be created or rotated.
 package enum KeyRefusal: Hashable, Sendable {
     case endsInThePast(Instant)
     case endsTooLate
