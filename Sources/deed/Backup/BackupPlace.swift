@@ -6,14 +6,15 @@ import Glibc
 import Ledger
 import PrivatePostgres
 
-/// The folder of backups. Each has its own folder, named after its time.
+/// The folder that holds the backups. Each backup has its own folder, named after its time.
 struct BackupPlace {
     private static let prefix = "deed-"
     private static let unfinished = ".unfinished-"
 
     let path: String
 
-    /// Creates a missing folder, closed to others: a backup shows what each customer bought.
+    /// Creates a missing folder. It is closed to other users, because a backup shows what each customer
+    /// bought.
     init(making path: String) throws(CommandEnd) {
         self.path = absolutePath(path)
         if mkdir(self.path, 0o700) != 0, errno != EEXIST {
@@ -36,7 +37,7 @@ struct BackupPlace {
         return lock
     }
 
-    /// Makes a new folder under an unused name. Removes remains of killed processes.
+    /// Creates a new folder under an unused name, and removes what killed processes left behind.
     func begin() throws(CommandEnd) -> String {
         for name in names where name.hasPrefix(BackupPlace.unfinished) {
             try remove("\(path)/\(name)")
@@ -67,8 +68,8 @@ struct BackupPlace {
         .sorted().map { "\(path)/\($0)" }
     }
 
-    /// Removes all but the newest `count` backups of this log, and no others. Returns how many were
-    /// removed and how many belong to other logs.
+    /// Removes all but the newest `count` backups of this log. Backups of other logs stay. Returns how
+    /// many were removed and how many belong to other logs.
     func keep(
         _ count: Int, of log: [ShardMark], _ keys: [SecretKey]
     ) throws(CommandEnd) -> (removed: Int, others: Int) {
@@ -81,8 +82,8 @@ struct BackupPlace {
         return (old.count, all.count - own.count)
     }
 
-    /// Throws unless the newest backup belongs to this log. Otherwise, an empty database in place
-    /// of a lost one would be backed up every night without notice.
+    /// Throws unless the newest backup belongs to this log. Otherwise, an empty database that replaced
+    /// a lost one would be backed up every night unnoticed.
     func requireOwn(_ log: [ShardMark], _ keys: [SecretKey]) throws(CommandEnd) {
         guard let last = backups.last else { return }
         let advice =

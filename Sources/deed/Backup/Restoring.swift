@@ -10,7 +10,7 @@ import Threading
 
 /// Restores a backup into an empty database.
 struct Restoring {
-    /// The last table to fill. Before that, no service would accept the schema.
+    /// The last table to fill. No service accepts the schema until this table is filled.
     private static let last = " TABLE DATA deed migrations "
 
     let folder: String
@@ -20,7 +20,7 @@ struct Restoring {
     /// Whether the schema has to be migrated to this release.
     var isOlder: Bool { manifest.migration < Schema.needed }
 
-    /// Throws unless the backup is complete, from this installation, and not newer than this
+    /// Throws unless the backup is complete, comes from this installation, and is not newer than this
     /// release.
     init(of path: String, _ invocation: Invocation) throws(CommandEnd) {
         let (folder, older) = try BackupPlace.newest(at: path)
@@ -134,7 +134,7 @@ struct Restoring {
         try prove(database)
     }
 
-    /// Existing roles stay unchanged.
+    /// Creates missing roles. Existing ones stay unchanged.
     private func makeRoles(
         _ source: Source, _ programs: ClientPrograms, for target: RestoreTarget
     ) throws(CommandEnd) {
@@ -203,8 +203,8 @@ struct Restoring {
                 code: "backup_incomplete",
                 sentence: "Shard \(shard.number) does not end as the backup's manifest says.")
         }
-        // With a mark, customers' rows are not compared with their events. That would read
-        // everything twice, and deed audit does it.
+        // With a mark, the audit does not compare customers' rows with their events. That would
+        // read everything twice, and is left to `deed audit`.
         let audit = try attempt { () throws(LedgerError) in
             try auditor.audit(shard, since: .start(of: shard), against: wanted)
         }
@@ -216,7 +216,7 @@ struct Restoring {
 
     /// The dump's table of contents, split in two.
     private struct Lists {
-        /// Only this user can write here, so no other user can place a link.
+        /// A folder in which only this user can write, so that no other user can place a link there.
         private let place: String
         var first: String { "\(place)/first" }
         var last: String { "\(place)/last" }

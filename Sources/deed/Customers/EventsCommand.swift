@@ -85,7 +85,7 @@ private struct EventsCourse {
         }
     }
 
-    /// `nil` if `--follow` has to try again.
+    /// The next page; `nil` if `--follow` has to try again.
     private mutating func page(of feed: FeedReader) throws(CommandEnd) -> FeedPage? {
         do throws(FeedError) {
             return try feed.page(question)

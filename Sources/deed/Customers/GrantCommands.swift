@@ -6,7 +6,7 @@ import Service
 /// Longer names come first, because the first match wins.
 let grantCommands = [listGrantsCommand, changeGrantCommand, grantCommand, revokeCommand]
 
-/// Why an admin acts.
+/// Flags for an admin's reason and ticket.
 let reasons: [Option] = [
     .value("reason", "TEXT", "why; it is kept with the event", isRequired: true),
     .value("ticket", "ID", "the support case"),
@@ -122,7 +122,7 @@ extension Invocation {
         return end
     }
 
-    /// A ticket is a name that Deed has not seen before.
+    /// The ticket, checked by the rules for new names.
     func ticket() throws(CommandEnd) -> Ticket? {
         guard let text = self["ticket"] else { return nil }
         do {

@@ -37,17 +37,17 @@ extension Invocation {
     }
 }
 
-/// What the checks found.
+/// The findings of the checks.
 struct Verdict {
     private struct Line {
         let check: HealthCheck
         let findings: [Finding]
-        /// Why nothing could be examined, or `nil`.
+        /// Why the checks could not run, or `nil`.
         let obstacle: String?
     }
 
     private var lines: [Line] = []
-    /// What was fixed.
+    /// The repairs that were made.
     var done: [String] = []
 
     init(_ checks: [HealthCheck], _ patient: Patient) {
@@ -97,8 +97,8 @@ struct Verdict {
         count(.wrong) == 0 ? nil : .refused(code: "not_in_order", sentence: sentence)
     }
 
-    /// Only what needs a person; `--json` lists every check. If the command fails, its error has
-    /// the summary.
+    /// Only the findings that need a person, while `--json` lists every check. If the command fails,
+    /// its error has the summary.
     var text: String {
         let found = lines.flatMap { line in
             line.findings.map { finding -> String in

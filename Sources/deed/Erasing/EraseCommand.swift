@@ -116,8 +116,8 @@ extension Invocation {
             treatment: treatment, intent: self["intent"])
     }
 
-    /// Erases the customers in order. An interrupted list restarts from its beginning: customers
-    /// already erased are skipped, and any who came back since are erased again.
+    /// Erases the customers in order. An interrupted list starts again from its beginning: customers
+    /// already erased are skipped, and any who have come back since are erased again.
     fileprivate func eraseListed(in path: String) throws(CommandEnd) {
         let content = try readFile(path, limit: listLimit)
         let lines = content.split(whereSeparator: \.isNewline).map(String.init)

@@ -100,7 +100,7 @@ struct ErasureCourse {
         printText(isJSON ? json.text : "\(line.text)   \(outcome)".withVisibleControls)
     }
 
-    /// Empties what is left, including remains of an earlier run that was killed.
+    /// Empties the remaining contents, including those that an earlier, killed run left behind.
     func end() throws(CommandEnd) {
         if isDryRun {
             if !isJSON { printText("Nothing was done; do it with: --yes") }
@@ -142,7 +142,8 @@ private struct Line {
     }
 }
 
-/// Purchases in a restored log that wait for a customer, by the marks of their erasure. Read once.
+/// Purchases in a restored log that are waiting for a customer, by the marks of their erasure. They
+/// are read only once.
 private struct WaitingPurchases {
     private struct Place: Hashable {
         let project: ProjectID

@@ -3,9 +3,9 @@ import JSON
 
 /// Something that an installation needs, and how to make it.
 struct SetupStep {
-    /// Such as `database`.
+    /// The step's name, such as `database`.
     let name: String
-    /// What will be done, or what exists.
+    /// What the step will do, or what exists already.
     let text: String
     /// How to make it; `nil` if it exists already.
     let work: (() throws(CommandEnd) -> Void)?

@@ -123,8 +123,8 @@ let storeChangeCommands: [CommandSpec] = [
     },
 ]
 
-/// A command that makes one call to the store, records the signed parts of the answer, and prints
-/// the rest.
+/// A command that makes one call to the store, records the signed parts of the store's answer, and
+/// prints the rest.
 private func question(
     _ name: String, _ summary: String, _ positionals: [Positional], _ options: [Option] = [],
     example: String,

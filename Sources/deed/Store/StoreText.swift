@@ -4,7 +4,7 @@ import Core
 import JSON
 import Service
 
-/// Deed's records of purchases after the store was asked about them.
+/// Deed's records of purchases, as of after the store's answer about them.
 typealias KnownStandings = [PurchaseID: [PurchaseStanding]]
 
 extension StoreReport {
@@ -39,7 +39,7 @@ extension StoreReport {
 }
 
 extension StoreCall {
-    /// Why a call may have returned nothing.
+    /// The text to print if a call returned nothing.
     fileprivate var wordsForNothing: String {
         switch self {
         case .finish: "The store counts it as delivered"
