@@ -1,15 +1,15 @@
 package import Core
 import Foundation
 
-/// What is decided when a store starts.
+/// Decisions that are made when a store starts.
 extension PracticeWorld {
-    /// Lets the clock run with the machine's.
+    /// Makes the clock run together with the machine's.
     package mutating func runWithMachine() { clockOffset = 0 }
 
-    /// Posts notifications there from now on.
+    /// Sets the address to which notifications are posted.
     package mutating func send(to url: String) { shop.app.notificationURL = url }
 
-    /// Continues after a pause with the present content of the shop's file.
+    /// Continues after a stop, with the current content of the shop's file.
     package mutating func takeUp(
         _ shop: Shop, pace: Pace?, clock: Instant?, seed: UInt64?
     ) throws(PracticeError) {
@@ -29,7 +29,7 @@ extension PracticeWorld {
 }
 
 extension Shop {
-    /// Whether notifications can be sent there.
+    /// Whether notifications can be sent to that address.
     package static func isAddress(_ text: String) -> Bool {
         guard let parts = URLComponents(string: text), let host = parts.host else { return false }
         return ["http", "https"].contains(parts.scheme) && !host.isEmpty
@@ -39,7 +39,7 @@ extension Shop {
         "write where Deed takes notifications, like "
         + "http://127.0.0.1:8080/v1/stores/apple/notifications"
 
-    /// In the form of its file, for people to edit.
+    /// The shop in the format of its file, for people to edit.
     package var text: String {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]

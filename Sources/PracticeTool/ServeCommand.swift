@@ -45,7 +45,7 @@ let serveCommand = CommandSpec(
             world, authority: authority, account: account, folder: folder, port: port)
         let server = try PracticeServer(
             store, listen: invocation["listen"] ?? "", now: machineClock)
-        // A folder whose clock is earlier moves forward to it; one that is ahead stays.
+        // If the folder's clock is earlier, it moves forward to the start. A later clock does not change.
         if let start, store.read({ $0.now }) < start { try store.advance(to: start) }
         printText(
             """
@@ -74,12 +74,12 @@ let rootsCommand = CommandSpec(
     printText("\(path)/roots")
 }
 
-/// Runs the store; turns its errors into the command's end.
+/// Runs the store, and turns its errors into the command's errors.
 private func playing(_ body: () throws(PracticeError) -> Void) throws(CommandEnd) {
     try rethrowing(as: CommandEnd.init, body)
 }
 
-/// Makes a Deed's clock follow the store's.
+/// Makes a Deed server's clock follow the store's clock.
 @Sendable
 private func follow(
     _ instant: Instant, with service: ServiceClock
@@ -92,7 +92,8 @@ private func follow(
     }
 }
 
-/// The world in the folder, or a new one that begins now: with a Deed under a test clock, at that
+/// The world in the folder, or a new one that starts now. With a Deed server under a test clock, a new one starts at
+/// that
 /// clock's time.
 private func world(
     in folder: DataFolder, _ invocation: Invocation, from start: Instant?,

@@ -4,15 +4,15 @@ import Foundation
 import JSON
 import Outbound
 
-/// The clock of a Deed that runs with `--test-clock`, which follows the store's.
+/// The clock of a Deed server with `--test-clock`, which follows the store's clock.
 struct ServiceClock: Sendable {
-    /// The largest step, so that a service's daily work runs on each day.
+    /// The largest step, so that the service's daily work runs every day.
     private static let day: Int64 = 86_400_000
 
     private let base: String
     private let key: String
 
-    /// `nil` if no service is named.
+    /// `nil` if the command line names no service.
     init?(_ invocation: Invocation) throws(CommandEnd) {
         guard let url = invocation["service-url"] else {
             if invocation["service-key"] != nil {
@@ -39,12 +39,13 @@ struct ServiceClock: Sendable {
 
     func now() throws(CommandEnd) -> Instant { try ask("GET").now }
 
-    /// Moves the service's clock there, with a stop at everything due on the way. A clock that is
-    /// ahead stays.
+    /// Moves the service's clock to the target, and stops for everything that is due on the way. A clock that is
+    /// already
+    /// ahead does not change.
     func follow(_ target: Instant) throws(CommandEnd) {
         var state = try ask("GET")
         while state.now < target {
-            // Nothing due is passed before it is done.
+            // The clock does not move on before everything that is due is done.
             if !state.isCaughtUp {
                 throw .fault("\(base) has not done by \(state.now.text) what is due; see its log")
             }
@@ -63,7 +64,7 @@ struct ServiceClock: Sendable {
             headers: [
                 ("Authorization", "Bearer \(key)"), ("Content-Type", "application/json"),
             ], body: body?.bytes ?? [])
-        // The answer waits up to ten seconds for Deed's jobs.
+        // Deed waits up to ten seconds for its jobs before it answers.
         request.timeoutMilliseconds = 30_000
         let answer: OutboundResponse
         do throws(OutboundError) {

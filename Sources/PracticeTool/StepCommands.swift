@@ -3,7 +3,7 @@ import JSON
 import Practice
 
 extension CommandSpec {
-    /// The command of a step.
+    /// The command for a step.
     init(_ act: Step.Act) {
         let flags = StepFlag.all.filter { act.takes.contains($0.member) }
         let name = act.rawValue.replacing("_", with: "-")
@@ -25,7 +25,7 @@ extension CommandSpec {
             let client = StoreClient(invocation)
             let answer = try client.ask("POST", "/practice/steps", .object(step))
             let url = try client.notificationURL()
-            // The app has nothing to hand over for what the store does on its own.
+            // Steps that the store takes by itself give the app nothing to pass on.
             let bought: Set<Step.Act> = [
                 .buy, .approve, .change, .share, .topUp, .addOn, .resubscribe,
             ]
@@ -35,7 +35,7 @@ extension CommandSpec {
     }
 }
 
-/// A member of a step, as a flag.
+/// A flag that sets a member of a step.
 private struct StepFlag {
     enum Kind { case text, whole, decimal, bare }
     let member: String

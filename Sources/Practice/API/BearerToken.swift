@@ -3,18 +3,19 @@ internal import Crypto
 internal import JSON
 internal import Minting
 
-/// Why a call of the server API is refused.
+/// Why the server API refuses a call.
 struct TokenRefusal: Error, Sendable {
     let reason: String
 }
 
 extension Authority {
     private static let longest: Int64 = 60 * 60
-    /// How far clocks may differ, in seconds.
+    /// How much the clocks may differ, in seconds.
     private static let tolerance: Int64 = 60
 
-    /// Refuses a bearer token unless this store's key signed it, for this app, and it is valid by one
-    /// of these clocks: a client may use the machine's or the test clock.
+    /// Refuses a bearer token unless this store's key signed it for this app. It must be valid by one of these
+    /// clocks,
+    /// because a client may use the machine's clock or the test clock.
     func require(
         _ header: String?, bundleID: String, at clocks: [Instant]
     ) throws(TokenRefusal) {
@@ -53,7 +54,7 @@ extension Authority {
 }
 
 extension JSON {
-    /// A time in seconds, as tokens have it, without the fraction.
+    /// A time in whole seconds, as tokens contain it.
     fileprivate var second: Int64? {
         let range = Int64(0)...253_402_300_799
         if let integer { return range.contains(integer) ? integer : nil }

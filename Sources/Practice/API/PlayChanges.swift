@@ -84,7 +84,7 @@ extension PlayAPI {
         return ["itemExpiryTimeDetails": .array(details)]
     }
 
-    /// A length of time like `86400s` or `1.5s`.
+    /// Parses a duration like `86400s` or `1.5s`.
     private func milliseconds(_ text: String) -> Int64? {
         guard text.hasSuffix("s"), let seconds = Double(text.dropLast()),
             (0...1_000_000_000).contains(seconds)
@@ -155,7 +155,7 @@ extension PlayAPI {
         let isAll = call.one("type") == "1"
         let hasParts = call.one("includeQuantityBasedPartialRefund") == "true"
         return store.read { world in
-            // A page token is the place of the next entry.
+            // A page token is the index of the next entry.
             let found = world.play.voids.enumerated().dropFirst(first ?? 0).filter { _, entry in
                 (isAll || !entry.isSubscription) && (hasParts || entry.quantity == nil)
                     && (start...end).contains(entry.at.milliseconds)
@@ -173,7 +173,7 @@ extension PlayAPI {
 }
 
 extension Call {
-    /// A body that may be empty.
+    /// The body as JSON. It may be empty.
     fileprivate func playBody() throws(PlayError) -> JSON {
         if body.isEmpty { return [:] }
         guard let json = try? JSON.read(body), json.object != nil else {

@@ -1,8 +1,8 @@
 internal import Core
 
-/// Purchases that continue another one under a new token.
+/// Purchases that continue another one with a new token.
 extension PracticeWorld {
-    /// A change of subscription or base plan: at once, or when the present period ends.
+    /// Changes the subscription or base plan, at once or when the current period ends.
     mutating func switchPlan(
         _ step: Step, in shop: PlayShop, for customer: String
     ) throws(PracticeError) -> Outcome {
@@ -40,7 +40,7 @@ extension PracticeWorld {
         return try subscribe([(choice, offer)], entry, instead: old, step, for: customer)
     }
 
-    /// Adds the time of another payment to a prepaid plan.
+    /// Pays for another period of a prepaid plan.
     mutating func topUp(
         _ step: Step, in shop: PlayShop, for customer: String
     ) throws(PracticeError) -> Outcome {
@@ -87,7 +87,7 @@ extension PracticeWorld {
         return try subscribe([(choice, nil)], .addOn, instead: old, step, for: customer)
     }
 
-    /// The customer comes back: in the app, or in Play's own screens once the subscription expired.
+    /// Subscribes a returning customer again: in the app, or in the Play Store app after the subscription expired.
     mutating func resubscribe(
         _ step: Step, in shop: PlayShop, for customer: String
     ) throws(PracticeError) -> Outcome {
@@ -109,7 +109,7 @@ extension PracticeWorld {
         if !isExpired {
             return try subscribe(choices, .renewed, instead: old, step, for: customer)
         }
-        // Play knows nothing of the app's accounts, so such a purchase carries no identifier.
+        // The Play Store app does not know the app's accounts, so such a purchase has no account identifier.
         let outcome = try subscribe(choices, .fresh, instead: nil, step, for: customer)
         if step.inStore == true, let token = outcome.transaction {
             changeInPlay(token) { $0.expiredToken = old.token }

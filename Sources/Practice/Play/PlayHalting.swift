@@ -31,7 +31,7 @@ extension PracticeWorld {
         try cancelInPlay(one, as: .user(now))
     }
 
-    /// The item ends alone when its period ends.
+    /// Ends only this item when its period ends.
     private mutating func remove(_ index: Int, from one: PlaySubscription) throws(PracticeError) {
         let item = one.items[index]
         if item.isRemoved { throw .refused("\(item.choice) is cancelled already") }
@@ -66,16 +66,16 @@ extension PracticeWorld {
             changed.cancellation = cancellation
             changed.pause = nil
             for index in changed.items.indices { changed.items[index].renews = false }
-            // What was to come is not owned and never will be.
+            // A product that was to start later is not owned, and never will be.
             changed.items.removeAll { $0.order == nil }
             for index in changed.items.indices { changed.items[index].deferred = nil }
         }
         tellPlay(.canceled, one.token)
-        // Nothing is left of a period that could run on.
+        // If no paid period remains, the subscription ends at once.
         if !one.isServing { endInPlay(one.token) }
     }
 
-    /// Takes back a cancellation or a planned pause, or ends a pause.
+    /// Undoes a cancellation or a planned pause, or ends a pause.
     private mutating func resumeInPlay(_ one: PlaySubscription) throws(PracticeError) {
         if one.phase == .paused { return endPause(one) }
         if one.pause != nil {
@@ -130,7 +130,7 @@ extension PracticeWorld {
         (shop.google?.plan(choice)?.period.milliseconds ?? 0) > 93 * 86_400_000
     }
 
-    /// Payment failed, and the time of grace is over.
+    /// Puts the subscription on hold, as after a failed payment and the grace period.
     private mutating func hold(_ one: PlaySubscription) throws(PracticeError) {
         guard one.isServing, one.renews else {
             throw .refused("only a subscription that renews is put on hold")
@@ -142,7 +142,7 @@ extension PracticeWorld {
         putOnHold(one)
     }
 
-    /// The customer repairs the payment.
+    /// Makes the customer's payment succeed again.
     private mutating func recover(_ one: PlaySubscription) throws(PracticeError) {
         guard [.silent, .grace, .hold].contains(one.phase) else {
             throw .refused("no payment of the subscription failed; it is \(one.phase.rawValue)")
@@ -165,7 +165,7 @@ extension PracticeWorld {
         return outcome
     }
 
-    /// Moves the next payment, and with it the end of the present period.
+    /// Postpones the next payment, and with it the end of the current period.
     mutating func postpone(
         _ one: PlaySubscription, byMilliseconds length: Int64
     ) throws(PracticeError) {

@@ -37,7 +37,7 @@ extension PracticeWorld {
         throw .refused("\(customer) owns \(product) already; see: \(hint)")
     }
 
-    /// The offer with that name, if the customer may have it.
+    /// The offer with that name, if the customer is eligible for it.
     func playOffer(
         _ id: String?, of choice: PlayChoice, in shop: PlayShop, for customer: String
     ) throws(PracticeError) -> PlayShop.Offer? {
@@ -54,7 +54,7 @@ extension PracticeWorld {
         return offer
     }
 
-    /// Makes a purchase token with those items, which begins when it is paid.
+    /// Creates a purchase token with those items. The purchase starts when it is paid.
     mutating func subscribe(
         _ choices: [(PlayChoice, PlayShop.Offer?)], _ entry: PlaySubscription.Entry,
         instead old: PlaySubscription?, _ step: Step, for customer: String
@@ -86,7 +86,7 @@ extension PracticeWorld {
         return Outcome(customer: customer, transaction: token)
     }
 
-    /// The customer pays for what waits, or lets it go.
+    /// Completes a pending purchase with the customer's payment, or drops it.
     mutating func decideInPlay(
         _ step: Step, for customer: String
     ) throws(PracticeError) -> Outcome {

@@ -23,7 +23,7 @@ extension PracticeWorld {
         return buyOnce(step, article, for: customer)
     }
 
-    /// Applies a parent's decision about waiting purchases.
+    /// Applies a parent's decision to the purchases that are waiting for it.
     mutating func decide(_ step: Step, for customer: String) throws(PracticeError) -> Outcome {
         let waiting = asks.filter { $0.value.customer == customer }.keys.sorted()
         guard !waiting.isEmpty else { throw .refused("no purchase of \(customer) waits") }
@@ -38,7 +38,7 @@ extension PracticeWorld {
     private mutating func buyOnce(
         _ step: Step, _ article: Article, for customer: String
     ) -> Outcome {
-        // A permanent purchase is not sold twice: the store restores it.
+        // A permanent purchase is not sold twice. The store restores it instead.
         if article.kind == .nonConsumable,
             let known = sales.last(where: {
                 $0.customer == customer && $0.product == article.id && $0.revocation == nil
@@ -91,7 +91,7 @@ extension PracticeWorld {
         return Outcome(customer: customer, transaction: subscriptions[original]?.latest)
     }
 
-    /// The offer with that name, if the customer may have it.
+    /// The offer with that name, if the customer is eligible for it.
     func offer(
         _ id: String?, of article: Article, for customer: String
     ) throws(PracticeError) -> Article.Offer? {
@@ -112,7 +112,7 @@ extension PracticeWorld {
         return offer
     }
 
-    /// Begins a period of the next product.
+    /// Starts a period of the next product.
     mutating func openPeriod(
         of original: String, from start: Instant, isRenewal: Bool, offer: Article.Offer?
     ) {
@@ -154,14 +154,14 @@ extension PracticeWorld {
         sales.append(sale)
     }
 
-    /// When the store charges for the period after that one: up to a day before, or a tenth of the period.
+    /// When the store charges for the next period: up to a day before it starts, or a tenth of the period before.
     func renewal(before ends: Instant, since start: Instant) -> Instant? {
         if shop.app.renewsEarly == false { return nil }
         let length = ends.milliseconds - start.milliseconds
         return ends.advanced(byMilliseconds: -min(86_400_000, length / 10))
     }
 
-    /// Refunds a renewal whose period has not begun: the period before it is the newest again.
+    /// Refunds a renewal whose period has not started. The period before it becomes the newest again.
     @discardableResult
     mutating func undoRenewal(of original: String) -> String? {
         guard let subscription = subscriptions[original], let charged = sale(subscription.latest),
@@ -193,7 +193,7 @@ extension PracticeWorld {
         shop.article(subscription.product)?.commitment == true
     }
 
-    /// The next period's position in a commitment. A late payment moves the commitment's end.
+    /// The position of the next period in a commitment. A late payment postpones the commitment's end.
     private func nextCommitment(
         of subscription: Subscription, _ article: Article, from start: Instant, _ isRenewal: Bool
     ) -> Sale.Commitment? {
@@ -211,7 +211,7 @@ extension PracticeWorld {
         return Sale.Commitment(number: 1, ends: ends)
     }
 
-    /// Whether the customer keeps paying, but no new commitment follows the present one.
+    /// Whether the customer keeps paying, but no new commitment follows the current one.
     func isCommitmentCancelled(_ subscription: Subscription) -> Bool {
         isCommitted(subscription) && !subscription.willCommitAgain
     }

@@ -1,6 +1,6 @@
 internal import Core
 
-/// Refunds, and what families share.
+/// Refunds, and family sharing.
 extension PracticeWorld {
     mutating func refund(_ step: Step, of customer: String) throws(PracticeError) -> String {
         let sale = try sale(step, of: customer)
@@ -13,7 +13,7 @@ extension PracticeWorld {
         guard let share, share > 0 else {
             throw .invalid("a prorated refund of \(sale.product) needs a percent")
         }
-        // An earlier charged renewal is refunded, too; alone, it ends nothing.
+        // A renewal that was charged early is refunded, too. Refunded alone, it ends nothing.
         let (charged, shared) = undoRenewals(of: sale.original)
         if let charged, charged == sale.id {
             for one in [sale.original] + shares(of: sale.original).map(\.original) {
@@ -30,21 +30,22 @@ extension PracticeWorld {
         }
         if let charged { post("REFUND", about: charged) }
         for copy in shared { post("REVOKE", about: copy) }
-        // A period that another one followed ends alone; the subscription continues.
+        // If another period has followed, only this period ends, and the subscription continues.
         endForGood(sale)
         post("REFUND", about: sale.id)
         revokeShares(of: sale)
         return sale.id
     }
 
-    /// Refunds a renewal whose period has not begun, and removes its shares.
+    /// Refunds a renewal whose period has not started, and removes its shares.
     private mutating func undoRenewals(of original: String) -> (String?, shared: [String]) {
         guard let charged = undoRenewal(of: original) else { return (nil, []) }
         return (charged, shares(of: original).compactMap { undoRenewal(of: $0.original) })
     }
 
-    /// A subscription whose newest period was refunded does not continue, and its payment is not tried again.
-    /// The store's pages do not say this about an expired period; it is assumed to be the same.
+    /// Stops a subscription whose newest period was refunded: it does not renew, and its payment is not retried. The
+    /// store's
+    /// documentation does not say so for an expired period, which is assumed to behave in the same way.
     private mutating func endForGood(_ sale: Sale) {
         guard let subscription = subscriptions[sale.original], subscription.latest == sale.id
         else { return }
@@ -109,7 +110,7 @@ extension PracticeWorld {
 }
 
 extension PracticeWorld {
-    /// Family members' shares of a subscription, in order.
+    /// The family members' shares of a subscription, in order.
     func shares(of original: String) -> [Subscription] {
         subscriptions.values.filter { $0.sharedFrom == original && $0.phase != .revoked }
             .sorted { $0.original < $1.original }
@@ -168,7 +169,7 @@ extension PracticeWorld {
         subscriptions[child.original]?.latest = name
     }
 
-    /// The family members' transactions that currently give them a share.
+    /// The transactions that currently give family members a share.
     private func sharedSales(of original: String) -> [Sale] {
         shares(of: original).compactMap { sale($0.latest) }
             + sales.filter {
@@ -176,7 +177,7 @@ extension PracticeWorld {
             }
     }
 
-    /// Removes the access of one family member, or of all.
+    /// Removes the access of one family member, or of all members.
     mutating func unshare(_ step: Step, of customer: String) throws(PracticeError) -> String {
         if let product = step.product { _ = try article(product) }
         func copies(of sale: Sale) -> [Sale] {
@@ -196,7 +197,7 @@ extension PracticeWorld {
     }
 
     private mutating func revokeShares(of sale: Sale) {
-        // Revoking a period that another one followed does not end access.
+        // Revoking a period does not end access if another period has followed.
         if let parent = subscriptions[sale.original], parent.phase != .revoked { return }
         for share in sharedSales(of: sale.original) { revoke(share) }
     }
@@ -212,7 +213,7 @@ extension PracticeWorld {
         post("REVOKE", about: share.id)
     }
 
-    /// Gives family members back what a refund took from them, when it is reversed.
+    /// Restores the shares that a refund took from family members, when the refund is reversed.
     private mutating func giveBackShares(of original: String, takenAt instant: Instant) {
         let taken = sales.filter {
             $0.sharedFrom == original && $0.revocation?.extent == .family
@@ -228,7 +229,7 @@ extension PracticeWorld {
         }
     }
 
-    /// Reports what happened to a subscription, and does the same to its shares.
+    /// Reports a change to a subscription, and repeats it for the subscription's shares.
     mutating func tell(_ type: String, _ subtype: String?, _ original: String) {
         guard let parent = subscriptions[original] else { return }
         post(type, subtype, about: parent.latest)
@@ -253,7 +254,7 @@ extension PracticeWorld {
 }
 
 extension Subscription {
-    /// The same subscription for a family member, under another name.
+    /// A copy of the subscription for a family member, with another name.
     fileprivate func copy(named name: String, for member: String) -> Subscription {
         var copy = Subscription(
             original: name, customer: member, group: group, product: product,
