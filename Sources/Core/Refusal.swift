@@ -7,9 +7,9 @@ package enum Refusal: Error, Hashable, Sendable {
     case key(KeyRefusal)
     case support(SupportRefusal)
     case merge(MergeRefusal)
-    /// The first one is a part of the second one.
+    /// The first customer was merged into the second.
     case customerMerged(CustomerID, into: CustomerID)
-    /// Of whom the customer is a part changed between the look and the decision.
+    /// The customer's merge changed between the lookup and the decision.
     case mergedMeanwhile(CustomerID)
     case appUnknown(AppID)
     case appTaken
@@ -20,9 +20,9 @@ package enum Refusal: Error, Hashable, Sendable {
     case waitTooLong(days: Int64)
     case grantUnknown(GrantID)
     case grantEnded(GrantID, at: Instant)
-    /// It ended or was revoked, and cannot be given another end.
+    /// The grant has ended or was revoked, so its end cannot be changed.
     case grantOver(GrantID, at: Instant)
-    /// By its length, or by the end itself.
+    /// The end that results from the length, or the end itself, is in the past.
     case grantEndsInThePast(Instant, isLength: Bool)
     case grantEndsBeforeItStarts(start: Instant, end: Instant)
     case grantEndsTooLate
@@ -38,10 +38,10 @@ package enum Refusal: Error, Hashable, Sendable {
     case purchaseErased
     case nameUnknown(CatalogName, nearest: String?)
     case idempotencyMismatch
-    /// With the id in visible form.
+    /// The id is given in its visible form.
     case idImproper(String, ImproperForm)
     case amountOutOfRange(Int64, limit: Int64)
-    /// A back end adds what was earned, and cannot subtract.
+    /// A back end adds coins that a customer earned. It cannot subtract any.
     case earnsNothing(Int64, limit: Int64)
     case insufficientBalance(CurrencyID, has: Int64, needs: Int64, inSandbox: Int64 = 0)
     case balanceOutOfBounds(CurrencyID, limit: Int64)
@@ -60,11 +60,12 @@ package enum Refusal: Error, Hashable, Sendable {
     case accountShared
     case movedRecently(until: Instant)
     case tooMuchAtOnce(limit: Int)
-    /// Older programs could not read it.
+    /// Older releases could not read the event.
     case formatPending(needed: LogFormat, present: LogFormat)
     case purchaseUnknown(PurchaseID)
     case alreadyHeld(PurchaseID)
-    /// It came from a customer who is a part of its holder now, so no move can be undone.
+    /// The purchase came from a customer who has since been merged into its holder, so no move can
+    /// be undone.
     case cameFromPart(PurchaseID, CustomerID)
     case neverMoved(PurchaseID)
     case notBlocked(PurchaseID)
@@ -72,14 +73,14 @@ package enum Refusal: Error, Hashable, Sendable {
     case purchaseChangedMeanwhile(PurchaseID)
     case catalogChangedMeanwhile(found: Int64)
     case customerChangedMeanwhile(CustomerID, found: Int64)
-    /// With how many customers the wish concerns.
+    /// The number of customers whom the request concerns.
     case versionsMiscounted(Int)
     case intakeUnknown(IntakeID)
     case intakeEnded(IntakeID, IntakeItem.State.Word)
     case intakeQueuedAgain(IntakeID)
     case intakeFull
     case credentialsInvalid(InvalidCredential)
-    /// With the reason why the installation's key cannot be used.
+    /// The reason why the installation's key cannot be used.
     case credentialsLocked(String)
     case realStoreOnTestClock
     case storeOnThisMachine(StoreAddress)
@@ -91,7 +92,7 @@ package enum Refusal: Error, Hashable, Sendable {
     case webhookUnknown(WebhookID)
     case tooManyWebhooks(limit: Int)
     case tooManyReplays(limit: Int)
-    /// With the reason why the installation's key cannot open or keep what it seals.
+    /// The reason why the installation's key cannot be used for the webhook's secrets.
     case webhookLocked(String)
     case feedEventUnknown(String)
 
