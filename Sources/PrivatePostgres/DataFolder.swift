@@ -110,7 +110,6 @@ package struct DataFolder {
 
     /// Creates an empty folder for a cluster, with the cluster's owner. An earlier attempt's folder is
     /// never reused: its initdb may still be filling it although the process that started it was killed.
-    /// killed.
     func makeUnfinishedCluster() throws(PrivatePostgresError) -> String {
         let unfinished = (try? FileManager.default.contentsOfDirectory(atPath: path)) ?? []
         for name in unfinished where name.hasPrefix(DataFolder.unfinishedPrefix) {
