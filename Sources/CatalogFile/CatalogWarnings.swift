@@ -27,7 +27,7 @@ extension Catalog {
             return CatalogProblem(
                 path: section,
                 sentence: "does not declare \"\(name)\"; declare it, or correct it where it is used"
-                    + (nearest.map { " (the nearest that it declares is \"\($0)\")" } ?? ""))
+                    + (nearest.map { " (the nearest declared name is \"\($0)\")" } ?? ""))
         }
     }
 }

@@ -256,11 +256,11 @@ package enum Fault: Error, Hashable, Sendable {
         switch self {
         case .busy: "The database is busy; try again."
         case .unavailable:
-            "The database cannot be reached; check that it runs, and try again."
+            "The database cannot be reached; check that it is running, and try again."
         case .impeded(let impediment): impediment.sentence
         case .leaseLost:
             "Another instance has taken over what this one was doing, because this one could not renew its "
-                + "lease; the next run goes on where it stood."
+                + "lease; the next run continues where this one stopped."
         case .logBlocked: Fault.blockedSentence
         case .rowUnproven(let sentence): sentence
         case .unreadable(let what): what.sentence

@@ -84,7 +84,7 @@ package enum InvalidFindWords: Error, Hashable, CustomStringConvertible {
         case .invalid(let invalid): invalid.description
         case .tooShort: "has one character; give at least \(FindWords.shortest)"
         case .wildcard:
-            "holds a wildcard, and there are none: give the whole of a name, or the beginning of a "
+            "holds a wildcard, which searches do not support: give a complete name, or the beginning of a "
                 + "customer's id"
         case .reserved: "begins with a prefix that Deed reserves; give the purchase's id"
         }

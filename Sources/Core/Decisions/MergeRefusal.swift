@@ -96,25 +96,25 @@ package enum MergeRefusal: Hashable, Sendable {
         case .intoMerged(let id, let whole):
             "The customer \"\(id)\" was merged into \"\(whole)\"; merge into that one."
         case .circle(let from, let into):
-            "The customer \"\(into)\" was merged into \"\(from)\" before, so they are one already; undo that "
-                + "first if it is to be the other way round."
+            "The customer \"\(into)\" was merged into \"\(from)\" before, so they are already one customer; undo that "
+                + "merge first to merge them the other way round."
         case .ofErased(let id):
             "The customer \"\(id)\" was erased, and there is nothing left to merge."
         case .intoErased(let id):
             "The customer \"\(id)\" was erased; merge into a customer who was not."
         case .beyondLimit(let what, let limit):
-            "Both customers together would have more than \(limit) \(what.rawValue), the limit of one "
+            "Both customers together would have more than \(limit) \(what.rawValue), the limit for one "
                 + "customer; nothing was done."
         case .balanceBeyondLimit(let currency, let limit):
-            "The balance of \"\(currency)\" of both customers together would pass \(limit); adjust one first."
+            "The combined balance of \"\(currency)\" would exceed \(limit); adjust one of the balances first."
         case .tooLarge(let limit):
             "Merging these customers would take more than \(limit) events, the limit of one commit; nothing "
                 + "was done."
         case .tooMuch:
-            "The customer has more grants, orders and credited transactions than can go along at once: "
-                + "\(Belongings.limit) grants and orders, of which four credited transactions weigh one; nothing was done."
+            "The customer has more grants, orders and credited transactions than one merge can move: "
+                + "\(Belongings.limit) grants and orders, where four credited transactions count as one; nothing was done."
         case .notAllowed:
-            "The project lets no back end merge customers; allow it with: deed project set --merge backend, "
+            "The project does not let back ends merge customers; allow it with: deed project set --merge backend, "
                 + "or use an admin's or a support key."
         case .purchaseOfAnother(let id):
             "The purchase \"\(id)\" came from another customer, or carries the account token of one, so no "
@@ -124,7 +124,7 @@ package enum MergeRefusal: Hashable, Sendable {
         case .undoneLater(let id, let first):
             "The customer \"\(id)\" came along when \"\(first)\" was merged; undo the merge of \"\(first)\" first."
         case .spent(let losses):
-            "Coins that came along were spent or taken since, and no others go back for them; have an admin give "
+            "Coins that came along have been spent or taken since, and no others replace them; have an admin give "
                 + losses.map { "\($0.missing) of \"\($0.currency)\"" }.joined(separator: " and ")
                 + " first, or leave the customers merged."
         }

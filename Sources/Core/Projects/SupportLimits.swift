@@ -39,7 +39,7 @@ package enum SupportRefusal: Hashable, Sendable {
     package var sentence: String {
         switch self {
         case .beyondLimit(let entitlement, nil, _):
-            "The project lets no support key give, change or revoke grants of \"\(entitlement)\"; allow it "
+            "The project does not let support keys give, change or revoke grants of \"\(entitlement)\"; allow it "
                 + "with: deed project set --support-limit \(entitlement)=P30D, or use an admin's key."
         case .beyondLimit(let entitlement, let limit?, let end):
             "A support key may go as far as \(limit.text) with grants of \"\(entitlement)\""
