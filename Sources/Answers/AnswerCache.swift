@@ -172,7 +172,7 @@ struct AnswerPartition {
     private(set) var applied: Int64 = 0
     /// When the cache was last cleared.
     private(set) var clearedAt: Moment = 0
-    /// In bytes.
+    /// The maximum size in bytes.
     private let limit: Int
     private var held: [Held] = []
     private var places: [Stream: Int] = [:]

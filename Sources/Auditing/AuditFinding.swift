@@ -1,6 +1,6 @@
 package import Core
 
-/// Something that violates the log's rules or differs from what the log implies.
+/// A column that violates the log's rules or differs from what the log implies.
 package struct AuditFinding: Hashable, Sendable, CustomStringConvertible {
     /// The table, such as `deed.events`.
     package let table: String

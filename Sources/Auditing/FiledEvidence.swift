@@ -47,7 +47,7 @@ package struct RestingEvent: Sendable {
     package let type: String
     /// The digest of the evidence that the event names; `nil` if it names none but should.
     package let digest: [UInt8]?
-    /// What the evidence must state for the event to be true.
+    /// The facts that the evidence must state for the event to be true.
     package let facts: Facts
 
     package init(

@@ -269,7 +269,7 @@ package enum Fault: Error, Hashable, Sendable {
     }
 }
 
-/// Something that this program cannot read.
+/// Data that this program cannot read.
 package struct Unreadable: Hashable, Sendable {
     package let what: String
     /// Whether a newer program wrote it. Otherwise it is damaged.

@@ -24,7 +24,7 @@ package final class Counter: Sendable {
     package var value: Int64 { lanes.reduce(0) { $0 + $1.total.load(ordering: .relaxed) } }
 }
 
-/// Holds a current number.
+/// A number that can rise and fall.
 package final class Gauge: Sendable {
     private let current = Atomic<Int64>(0)
     package init() {}

@@ -1,15 +1,15 @@
 /// Which of a project's grants to find. `nil` matches anything.
 package struct GrantFilter: Hashable, Sendable {
     package var ticket: Ticket?
-    /// Who gave it.
+    /// The actor who gave the grant.
     package var actor: Actor?
     package var entitlement: EntitlementID?
     /// Text that the reason contains, ignoring case.
     package var reason: String?
-    /// When it was given: at `from` or later, and before `to`.
+    /// Matches grants given at `from` or later, and before `to`.
     package var from: Instant?
     package var to: Instant?
-    /// An instant at which it gives access.
+    /// An instant at which the grant gives access.
     package var activeAt: Instant?
 
     package init() {}

@@ -1,6 +1,6 @@
 /// Identifies what an admin saw before an erasure. With it, exactly that is erased, or nothing.
 package struct ErasureIntent: Hashable, Sendable {
-    /// How long it is valid, in milliseconds.
+    /// How long an intent is valid, in milliseconds.
     package static let lifetime: Int64 = 15 * 60_000
     /// How far the clock that issued the intent may be ahead of the clock that checks it.
     private static let apart: Int64 = 60_000

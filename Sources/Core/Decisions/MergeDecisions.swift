@@ -54,7 +54,7 @@ package struct MergeCustomer: Sendable {
     }
 
     /// A back end may merge two ids only if everything that moves could have been bought by these
-    /// two.
+    /// two customers.
     private func requirePermission(
         _ both: [Pair], _ situation: borrowing Situation
     ) throws(Refusal) {
@@ -194,7 +194,7 @@ extension History {
 }
 
 extension [CustomerState] {
-    /// Whether the customer was erased and nothing happened since.
+    /// Whether the customer was erased and nothing has happened since.
     fileprivate var areErased: Bool {
         contains { $0.version > 0 } && allSatisfy { $0.version == 0 || $0.isErased }
     }

@@ -28,7 +28,7 @@ extension CustomerState {
     }
 }
 
-/// Events under construction. Each is decided on the state after the previous ones.
+/// Events under construction. Each is based on the state after the previous ones.
 struct History {
     private(set) var state: CustomerState
     private(set) var events: [Event] = []

@@ -1,4 +1,4 @@
-/// Decides a submission item by item. Each item is decided on the state after the previous ones.
+/// Decides a submission item by item. Each item is decided with the state after the previous ones.
 struct Recording {
     private let bearer: Submission.Bearer
     private let policy: TransferPolicy

@@ -64,7 +64,7 @@ extension TransactionFact {
 }
 
 extension Interval {
-    /// How much of its period has passed, in thousandths of a percent; `nil` if it has no end.
+    /// How much of the transaction's period has passed, in thousandths of a percent; `nil` if it has no end.
     fileprivate func passedMilliPercent(at now: Instant) -> Int64? {
         guard let end, end > start else { return nil }
         let whole = Int128(end.milliseconds) - Int128(start.milliseconds)

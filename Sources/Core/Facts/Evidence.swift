@@ -1,7 +1,7 @@
 /// An app whose evidence Deed accepts.
 package struct TrustedApp: Hashable, Sendable {
     package let id: AppID
-    /// Apple's numeric id of the app, compared if the evidence names one.
+    /// Apple's numeric id for the app, compared if the evidence names one.
     package let appleID: Int64?
     package let environments: Set<Environment>
 
@@ -84,7 +84,7 @@ package struct ProvenEvidence: Hashable, Sendable {
     package let environment: Environment
     package let app: AppID
     package let facts: Facts
-    /// Only notifications have one.
+    /// `nil` unless the evidence is a notification.
     package let notification: NotificationHead?
     /// The evidence in its stored form.
     package let record: EvidenceRecord

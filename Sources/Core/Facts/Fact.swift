@@ -16,7 +16,7 @@ package enum Rank: Int64, Hashable, Comparable, Sendable, CaseIterable {
 
     package static func < (one: Rank, other: Rank) -> Bool { one.rawValue < other.rawValue }
 
-    /// Its name in the log and in answers.
+    /// The rank's name in the log and in answers.
     package var word: String {
         switch self {
         case .offlineReceipt: "offline_receipt"
@@ -206,7 +206,7 @@ package struct Facts: Hashable, Sendable {
     package init() {}
 }
 
-/// A store took a transaction back, or a family member's access to it.
+/// A store's revocation of a transaction, or of a family member's access to it.
 package struct Revocation: Hashable, Sendable {
     package enum Reason: Hashable, Sendable {
         case other

@@ -14,7 +14,7 @@ package struct ToldAccess: Sendable {
     private var merging: Merging?
 
     /// A merge counts as one change although each purchase has its own event. Otherwise an answer
-    /// about all of its purchases would have to be derived for each one.
+    /// about all of its purchases would have to be derived for each purchase.
     private struct Merging {
         let before: Before
         var missing: Int

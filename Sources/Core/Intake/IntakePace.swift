@@ -18,7 +18,7 @@ extension IntakeItem {
     package static let alarmTries: Int64 = 6
     /// How long evidence can be looked up after it has been judged.
     package static let retention = 90 * 24 * hour
-    /// How many items of one project may wait.
+    /// How many of a project's items may wait.
     package static let countLimit: Int64 = 10_000
     package static let byteLimit: Int64 = 512 << 20
 

@@ -21,7 +21,7 @@ package struct AccountToken: Hashable, Sendable, CustomStringConvertible {
 
     private static let dashes: Set<Int> = [8, 13, 18, 23]
 
-    /// Makes a random UUID of 16 random bytes.
+    /// Creates a random UUID from 16 random bytes.
     package init(random bytes: [UInt8]) {
         precondition(bytes.count == 16, "a UUID is made of 16 bytes")
         var bytes = bytes

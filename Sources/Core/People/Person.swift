@@ -22,7 +22,7 @@ package struct Person: Hashable, Sendable {
     }
 }
 
-/// A person's role in a project. It permits the same as it does for a key.
+/// A person's role in a project. It gives the same permissions as for a key.
 package struct PersonRole: Hashable, Sendable {
     /// The roles that a person can have.
     package static let roles: [Role] = [.reader, .support, .admin]

@@ -61,7 +61,7 @@ extension ProjectState {
 
 /// The hour in which a key was used.
 package struct KeyUse: Hashable, Sendable {
-    /// In milliseconds.
+    /// The length of an hour in milliseconds.
     package static let grain: Int64 = 3_600_000
 
     package let project: ProjectID

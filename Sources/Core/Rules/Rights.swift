@@ -122,7 +122,7 @@ extension Purchase {
                 return known.kind
             }
         }
-        // Nothing else that a store sells expires.
+        // Stores sell no other products that expire.
         return transactions.contains { $0.expires != nil } ? .autoRenewable : nil
     }
 }

@@ -3,7 +3,7 @@
 package struct StoreCredentials: Hashable, Sendable {
     /// The secrets, by the names in the store's profile.
     package var secrets: [String: String]
-    /// A store on this machine that replaces the real one.
+    /// The address of a store on this machine that replaces the real one.
     package var address: StoreAddress?
 
     package init(_ secrets: [String: String] = [:], address: StoreAddress? = nil) {

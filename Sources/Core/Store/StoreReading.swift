@@ -69,7 +69,7 @@ package struct HistoryRound: Hashable, Sendable {
     package var isFilled = false
     /// Whether it started automatically and runs slowly.
     package var isSlow: Bool
-    /// Whether all requests of some round for the app have been answered.
+    /// Whether at least one round for the app has had all its requests answered.
     package var wasWhole: Bool
 
     package init(isFilled: Bool = false, isSlow: Bool, wasWhole: Bool) {
