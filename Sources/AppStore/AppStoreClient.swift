@@ -31,8 +31,9 @@ package struct AppStoreClient: Sendable {
         _ call: StoreCall, about app: StoreApp, in wanted: Environment?
     ) throws(StoreTrouble) -> StoreAnswer {
         switch call {
-        case .probe: throw .unsupported("A test notification shows what it would.")
-        case .reading: throw .unsupported("The store knows no tokens; ask for a transaction.")
+        case .probe: throw .unsupported("Send a test notification instead, which shows the same.")
+        case .reading:
+            throw .unsupported("The store has no purchase tokens; ask for a transaction.")
         default: break
         }
         let credentials = try line.credentials(of: app)

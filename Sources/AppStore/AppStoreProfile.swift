@@ -51,7 +51,7 @@ package struct AppStoreProfile: StoreProfile {
     package func foreign(_ app: AppID) -> RefusedEvidence {
         RefusedEvidence(
             code: "foreign_bundle_id",
-            sentence: "It was made for \(app), which is not a configured app.",
+            sentence: "The evidence was made for \(app), which is not a configured app.",
             cure: .settingTheApp)
     }
 
@@ -77,7 +77,7 @@ package struct AppStoreProfile: StoreProfile {
         {
             throw InvalidCredential(
                 AppStoreKey.pem,
-                "The key must be a file as App Store Connect gives it out: PKCS#8 in PEM, of the "
+                "The key must be a file as App Store Connect issues it: PKCS#8 in PEM, on the "
                     + "curve P-256, without a password.")
         }
         if let secret = credentials.secrets[AppStoreProfile.sharedSecret], !secret.isOneLine {

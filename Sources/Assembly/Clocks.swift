@@ -98,13 +98,13 @@ extension StartError {
         code: "test_clock_missing",
         sentence:
             "DEED_TEST_CLOCK is set, and this database has no test clock. Unset the variable, or "
-            + "give the database a test clock for good with: deed serve --test-clock")
+            + "give the database a permanent test clock with: deed serve --test-clock")
 
     static func testClockUnnamed(_ instant: Instant) -> StartError {
         .refused(
             code: "test_clock",
             sentence:
-                "This database follows a test clock for good; the clock stands at \(instant.text). "
+                "This database permanently follows a test clock, which stands at \(instant.text). "
                 + "Add --test-clock (or DEED_TEST_CLOCK=1), or use another database.")
     }
 }

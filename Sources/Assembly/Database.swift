@@ -30,7 +30,7 @@ package struct Database: Sendable {
             throw .refused(
                 code: "restore_unfinished",
                 sentence:
-                    "A restore into \(dataFolder) is going on or was cut short. In the second case begin it "
+                    "A restore into \(dataFolder) is in progress or was interrupted. If it was interrupted, begin it "
                     + "again: deed restore BACKUP --data-dir \(dataFolder)")
         }
         if !mayCreate, !PrivatePostgres.exists(in: dataFolder) {

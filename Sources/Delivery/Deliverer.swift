@@ -69,7 +69,7 @@ package final class Deliverer {
         }
         guard let standing else {
             throw .broken(
-                "the webhook \(name.id) was made by halves; complete it with: "
+                "the webhook \(name.id) was only partly created; complete it with: "
                     + "deed webhook rotate \(name.id)")
         }
         let waiting = try ports.store.waitingCustomers(of: name, limit: Int.max)
@@ -87,7 +87,9 @@ package final class Deliverer {
 
     static func types(_ names: [String]) throws(Fault) -> FeedTypes {
         try rethrowing(
-            as: { Fault.broken("a webhook wants \($0.name), which this release does not know") }
+            as: {
+                Fault.broken("a webhook subscribes to \($0.name), which this release does not know")
+            }
         ) { () throws(UnknownFeedType) in try FeedTypes(names) }
     }
 
@@ -207,7 +209,7 @@ package final class Deliverer {
                 outbox.forgetWaiting(beyond: restart.place)
                 (read, isMore) = (restart, true)
             case .cursorOfAnotherDatabase:
-                throw .broken("the cursor of the webhook \(name.id) is of another database")
+                throw .broken("the cursor of the webhook \(name.id) is from another database")
             }
         }
     }

@@ -36,7 +36,7 @@ package final class DeliveryMeasures: Sendable {
         }
         metrics.gauge(
             "deed_webhook_parked",
-            "Customers and webhooks to whom nothing is sent before they are resumed, of the webhooks that this "
+            "Customers and webhooks that get nothing until they are resumed, of the webhooks that this "
                 + "instance sends to."
         ) { [standings] in standings.change(wake: .none) { $0.values.reduce(0) { $0 + $1.parked } }
         }

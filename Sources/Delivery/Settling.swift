@@ -46,7 +46,7 @@ extension Deliverer {
                 "webhook": .string(name.id.text), "project": .string(name.project.text),
                 "customer": .string(customer.text), "whole": .bool(isWhole),
                 "failing_since": .string(since.text),
-                "remedy": .string("mend the receiver, then: deed webhook resume \(name.id)"),
+                "remedy": .string("repair the receiver, then: deed webhook resume \(name.id)"),
             ])
     }
 

@@ -82,7 +82,7 @@ private struct IntakeMeasures: Sendable {
     private let outcomes: [IntakeItem.State.Word: Counter]
 
     init(_ metrics: Metrics, _ now: @escaping @Sendable () -> Instant) {
-        metrics.gauge("deed_intake_waiting", "Queued evidence that waits, of all projects.") {
+        metrics.gauge("deed_intake_waiting", "Queued evidence that is waiting, in all projects.") {
             [waiting] in waiting.value
         }
         metrics.gauge(

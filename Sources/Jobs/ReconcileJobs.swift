@@ -73,11 +73,11 @@ extension Job {
         let (longestAgo, drifted) = (Gauge(), Gauge())
         metrics.gauge(
             "deed_reconciled_timestamp_seconds",
-            "When the least recently reconciled project was reconciled, or made if it never was."
+            "When the least recently reconciled project was reconciled, or created if it never was."
         ) { longestAgo.value }
         metrics.gauge(
             "deed_projects_drifted",
-            "Projects with a step that found drift or an error when it was done last."
+            "Projects with a step that found drift or an error when it last ran."
         ) { drifted.value }
         return Job("reconciled", .everywhere(milliseconds: 15_000), urgency: .patient) {
             _ throws(Fault) in
@@ -142,7 +142,7 @@ extension Log {
         fields.append(
             "remedy",
             .string(
-                "what to do is said by: deed reconcile show \(finished.reconciliation) --project \(project)"
+                "see what to do with: deed reconcile show \(finished.reconciliation) --project \(project)"
             ))
         error("drifted", .object(fields))
     }

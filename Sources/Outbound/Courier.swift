@@ -61,7 +61,7 @@ package final class Courier: Sendable {
         _ limits: Limits = Limits(), caFile: String? = nil, rules: AddressRules? = nil
     ) throws(OutboundError) {
         guard CurlLibrary.isReady, let pool = curl_multi_init() else {
-            throw .unreachable(detail: "the HTTP library did not start")
+            throw .unreachable(detail: "the HTTP library could not be started")
         }
         self.pool = pool
         self.limits = limits
@@ -222,7 +222,7 @@ private struct Round {
         _ respond: @escaping @Sendable (Courier.Answer) -> Void
     ) throws(OutboundError) {
         guard let handle = curl_easy_init() else {
-            throw .unreachable(detail: "the HTTP library gave no handle")
+            throw .unreachable(detail: "the HTTP library could not create a handle")
         }
         let transfer: Transfer
         do throws(OutboundError) {
@@ -237,7 +237,7 @@ private struct Round {
         if hasSilence(request.origin) { http_set_number(handle, CURLOPT_FRESH_CONNECT, 1) }
         guard curl_multi_add_handle(pool, handle) == CURLM_OK else {
             curl_easy_cleanup(handle)
-            throw .unreachable(detail: "the HTTP library takes no more requests")
+            throw .unreachable(detail: "the HTTP library does not accept more requests")
         }
         exchanges[handle] = Exchange(
             transfer: transfer, startedAt: now,

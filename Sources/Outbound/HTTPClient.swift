@@ -14,7 +14,7 @@ package struct HTTPClient: ~Copyable {
         caFile: String? = nil, unixSocket: String? = nil, acceptsAnyName: Bool = false
     ) throws(OutboundError) {
         guard CurlLibrary.isReady, let handle = curl_easy_init() else {
-            throw .unreachable(detail: "the HTTP library did not start")
+            throw .unreachable(detail: "the HTTP library could not be started")
         }
         self.handle = OpaquePointer(handle)
         trust = Trust(caFile: caFile, unixSocket: unixSocket, acceptsAnyName: acceptsAnyName)

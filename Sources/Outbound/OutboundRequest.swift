@@ -89,15 +89,15 @@ package enum OutboundError: Error, Equatable, CustomStringConvertible {
         case .untrusted(let detail):
             "the server could not prove who it is: \(detail); check its certificate and the CA file"
         case .timedOut(let milliseconds):
-            "no whole answer came within \(milliseconds) ms; try again later"
+            "no complete answer came within \(milliseconds) ms; try again later"
         case .replyTooLarge(let limit):
             "the answer is larger than \(limit) bytes; ask for less at once"
         case .brokenOff(let detail):
-            "the exchange broke off: \(detail); try again"
+            "the exchange was interrupted: \(detail); try again"
         // Omits the address, which may belong to a network that is not the reader's business.
         case .forbidden:
-            "the name leads to no address of the internet; the operator can open it with --webhook-allow"
-        case .cancelled: "the request was given up because Deed is stopping; send it again"
+            "the name has no public address; the operator can allow its address with --webhook-allow"
+        case .cancelled: "the request was cancelled because Deed is stopping; send it again"
         case .overloaded(let limit):
             "\(limit) requests to other servers are under way already; try again later"
         }

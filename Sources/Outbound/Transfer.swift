@@ -46,11 +46,12 @@ final class Transfer {
         errorText = .allocate(capacity: Int(CURL_ERROR_SIZE))
         errorText.initialize(repeating: 0, count: Int(CURL_ERROR_SIZE))
         guard request.isWellFormed else {
-            throw .malformedRequest(detail: "method, address or header holds a control character")
+            throw .malformedRequest(
+                detail: "the method, the address or a header contains a control character")
         }
         for line in request.headerLines { lines = curl_slist_append(lines, line) }
         guard setAddress(trust), setContent(), setReceivers() else {
-            throw .malformedRequest(detail: "it was not understood")
+            throw .malformedRequest(detail: "it could not be parsed")
         }
     }
 

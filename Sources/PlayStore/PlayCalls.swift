@@ -33,7 +33,7 @@ extension PlayStoreClient {
         let answer = try reading(.orders(ids, of: app), PlayTime(patience)) {
             bytes throws(EvidenceRefusal) in (try? JSON.read(bytes))?["orders"]?.array
         }.awaited().get().statement
-        guard let answer else { throw .unreadable("it is no list of orders") }
+        guard let answer else { throw .unreadable("it is not a list of orders") }
         return try answer.map { json throws(StoreTrouble) in try PlayOrder(json).orThrow() }
     }
 
@@ -114,7 +114,7 @@ struct PlayOrder: Hashable, Sendable {
 
 extension PlayOrder? {
     fileprivate func orThrow() throws(StoreTrouble) -> PlayOrder {
-        guard let self else { throw .unreadable("it is no order") }
+        guard let self else { throw .unreadable("it is not an order") }
         return self
     }
 }

@@ -261,7 +261,7 @@ extension PlayPurchaseStatement {
 
 extension StoreTrouble {
     fileprivate static let endlessChain = unreadable(
-        "the purchase continues more than 50 others of which Deed knows none; hand in an older one first"
+        "the purchase continues more than 50 others, none of which Deed knows; submit an older one first"
     )
 
     fileprivate static let unknownToken = refused(

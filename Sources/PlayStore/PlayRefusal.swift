@@ -89,7 +89,7 @@ struct PlayRefusal {
 
 extension StoreTrouble {
     fileprivate static func notFromGoogle(_ status: Int) -> StoreTrouble {
-        .unavailable("it answered \(status) in another form than Google's")
+        .unavailable("it answered \(status) in a form that is not Google's")
     }
 
     static func noKey(of app: AppID) -> StoreTrouble {
@@ -109,7 +109,7 @@ extension StoreTrouble {
 
     fileprivate static func noPermission(of app: AppID) -> StoreTrouble {
         denied(
-            "Google does not let the service account read this of \(app). In the Play Console, open "
+            "Google does not let the service account read this for \(app). In the Play Console, open "
                 + "Users and permissions, invite the account by its e-mail address, and give it "
                 + "\"View app information\" and \"View financial data, orders, and cancellation "
                 + "survey responses\" for the app. A new permission can take a day to work.",
@@ -123,7 +123,7 @@ extension StoreTrouble {
 
     fileprivate static func unknownPackage(_ app: AppID) -> StoreTrouble {
         denied(
-            "Google knows no app \(app) that this service account may see: check the package name in "
+            "Google knows of no app \(app) that this service account may see: check the package name in "
                 + "the Play Console, and that the account was invited to the developer account that "
                 + "owns the app.", isKey: false)
     }

@@ -198,7 +198,7 @@ package struct PlayStoreClient: Sendable {
             let seconds = json?["expires_in"]?.integer
                 ?? json?["expires_in"]?.string.flatMap({ Int64($0) }),
             (1...86_400).contains(seconds)
-        else { throw .unreadable("it is no access token") }
+        else { throw .unreadable("it is not an access token") }
         return AccessToken(
             text: text, given: now, until: now.advanced(byMilliseconds: seconds * 1000))
     }

@@ -65,21 +65,24 @@ extension PlayTokenKey {
 
 extension RefusedEvidence {
     fileprivate static let unreadableToken = RefusedEvidence(
-        code: "unrecognized", sentence: "It is no purchase token as back ends hand them in.")
+        code: "unrecognized",
+        sentence: "It is not a purchase token in the form that back ends submit.")
 
     fileprivate static let unknownToken = RefusedEvidence(
         code: "token_unknown",
-        sentence: "Google knows no purchase of this app by the token, or none any more: it forgets "
+        sentence:
+            "Google knows no purchase in this app with the token, or no longer knows it: it forgets "
             + "subscriptions sixty days after their end. Send the token as the app got it, with the "
             + "package that it was bought in.")
 
     fileprivate static let cancelledUnpaid = RefusedEvidence(
         code: "purchase_cancelled",
-        sentence: "The purchase was cancelled before it was paid: nothing was bought.")
+        sentence: "The purchase was cancelled before it was paid for: nothing was bought.")
 }
 
 extension IntakeReason {
     fileprivate static let unpaid = IntakeReason(
         code: "purchase_pending",
-        sentence: "The purchase is not paid yet; Deed asks again until it is, or is cancelled.")
+        sentence:
+            "The purchase is not paid for yet; Deed asks again until it is paid for or cancelled.")
 }

@@ -12,7 +12,7 @@ extension Job {
         let needs = ProjectCheck.all.map { check in (check: check, count: Gauge()) }
         for need in needs {
             metrics.gauge(
-                "deed_needs", "What projects need of people, by the code of deed doctor.",
+                "deed_needs", "What projects need from people, by the code of deed doctor.",
                 labels: [("code", need.check.code)]
             ) { need.count.value }
         }

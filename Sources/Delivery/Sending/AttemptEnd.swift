@@ -17,7 +17,8 @@ package struct AttemptEnd: Sendable {
         case .success(let response):
             status = response.status
             let isMoved = (300..<400).contains(response.status)
-            error = isMoved ? "the receiver redirects, which is never followed" : nil
+            error =
+                isMoved ? "the receiver answered with a redirect, which Deed never follows" : nil
             let shown = hide(headers, in: response.body).prefix(WebhookAttempt.answerLimit)
             self.answer = String(decoding: shown, as: UTF8.self).replacing("\0", with: "\u{FFFD}")
             let wants = [429, 503].contains(response.status) ? response.header("Retry-After") : nil

@@ -27,7 +27,8 @@ package struct SafeGate: Sendable {
         for address in found {
             if !rules.allow(address) { return .forbidden(address: address.description) }
             if url.isPlain, !rules.isOpened(address) {
-                return .malformedRequest(detail: "http is for addresses that the operator opened")
+                return .malformedRequest(
+                    detail: "http is only for addresses that the operator allowed")
             }
         }
         return nil

@@ -129,7 +129,8 @@ private struct CheckReport {
                 return Check(name: name, passed: false, detail: refusal?.description ?? "")
             }
             if isPast {
-                return Check(name: name, passed: nil, detail: "not made: a check before it failed")
+                return Check(
+                    name: name, passed: nil, detail: "skipped because an earlier check failed")
             }
             if let reason = reasonNotMade(name) {
                 return Check(name: name, passed: nil, detail: "not made: \(reason)")
@@ -141,8 +142,8 @@ private struct CheckReport {
     private func reasonNotMade(_ name: Check.Name) -> String? {
         switch name {
         case .bundleID where statement?.app == nil: "renewal info names no app"
-        case .bundleID where question.bundleID == nil: "no bundle id was asked for"
-        case .version where question.appVersion == nil: "no version was asked for"
+        case .bundleID where question.bundleID == nil: "no bundle id was given"
+        case .version where question.appVersion == nil: "no version was given"
         case .device where question.device == nil: "no device id was given"
         case .device where statement?.namesDevice == false: "the evidence names no device"
         case .licence where statement?.contents.licenceEnds == nil: "the licence has no end"

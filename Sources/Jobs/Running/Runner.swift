@@ -242,7 +242,7 @@ extension Fault {
             return "\(sentence) It happened three times in a row."
         }
         return
-            "The database can be used, and yet what this job asks of it failed three times in a row: a stream "
+            "The database can be used, but this job's requests to it failed three times in a row: a stream "
             + "or a table may be too large to be read in time. The last such fault: \(puzzle)"
     }
 }
