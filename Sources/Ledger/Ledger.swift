@@ -284,7 +284,7 @@ package final class Ledger: Sendable {
         }
     }
 
-    /// Accepts no more commands and reads, and finishes the waiting ones. False if the database
+    /// Stops accepting commands and reads, and finishes the waiting ones. False if the database
     /// hung until the time was up.
     @discardableResult
     package func close() -> Bool {

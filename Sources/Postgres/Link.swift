@@ -5,7 +5,7 @@ import Threading
 package typealias Greeting =
     @Sendable (_ connection: inout Connection, _ isFirst: Bool) throws(PostgresError) -> Void
 
-/// A connection made on first use, and made again after it breaks.
+/// A connection that is opened on first use, and reopened after it breaks.
 ///
 /// While the server is unreachable, attempts are spaced out (50 ms, doubling up to 1 s). Calls in
 /// between fail immediately instead of each waiting for a connect timeout.

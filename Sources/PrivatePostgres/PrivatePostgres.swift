@@ -187,7 +187,7 @@ package final class PrivatePostgres: Sendable {
 
     private var isRunning: Bool { isPostmasterThere && refusal == nil }
 
-    /// Why the server accepts no session, or `nil`.
+    /// Why the server refuses sessions; `nil` if it accepts them.
     private var refusal: String? {
         let settings = ConnectionSettings(url: url, role: nil, applicationName: "deed watch")
         do throws(PostgresError) {

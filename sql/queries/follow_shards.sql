@@ -26,7 +26,7 @@ left join lateral (
             -- Compares whole keys, which only the right index supports. While all events belong to
             -- one project, the primary key must not look equally good. A whole key as upper bound
             -- would stop the scan only after it has read everything that follows in the project.
-            -- The limit stops it earlier, because the shard has no more rows than that since.
+            -- The limit stops it earlier, because the shard has gained no more rows than that since.
             where (e.project, e.shard, e.seq) > (known.project, known.shard, known.seq)
                 and e.project <= known.project
             order by e.project, e.shard, e.seq

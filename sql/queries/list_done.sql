@@ -1,4 +1,4 @@
--- What was last done, when, and how many milliseconds ago.
+-- Each task, when it was last done, and how many milliseconds ago.
 select what, done_at, clock.now - done_at, says
 from {schema}.last_done
 cross join (select (extract(epoch from clock_timestamp()) * 1000)::bigint as now) as clock

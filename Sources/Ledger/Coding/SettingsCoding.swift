@@ -55,7 +55,7 @@ extension AppRemoved: PayloadCodable {
 }
 
 extension AppAllowance: PayloadCodable {
-    /// Without a named app, all apps in every store are meant.
+    /// If no app is named, all apps in every store are allowed.
     var payload: JSON {
         switch self {
         case .any: ["any": true]

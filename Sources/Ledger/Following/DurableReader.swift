@@ -50,7 +50,7 @@ extension Ledger {
         return try move(reader, over: passed, under: lease) && !news.allSatisfy(\.isComplete)
     }
 
-    /// Deletes the reader's place. A reader with that name starts anew. False if there was none.
+    /// Deletes the reader's place. A reader with that name then starts over. False if there was none.
     package func forgetReader(_ name: String) throws(Fault) -> Bool {
         try requireWritable()
         return try !list(Statement.forgetCursor(.text(name)), over: watching) { _, _ in () }.isEmpty

@@ -85,7 +85,7 @@ extension Ledger {
         }
     }
 
-    /// Takes one round trip, to the server that takes writes.
+    /// Takes one round trip, to the server that accepts writes.
     package func later(_ wanted: [LaterEvents], limit: Int) throws(Fault) -> [[LoggedEvent]] {
         try requireCertainty()
         var found = [[LoggedEvent]](repeating: [], count: wanted.count)
@@ -99,7 +99,7 @@ extension Ledger {
         return found
     }
 
-    /// How many catalogs are read at a time.
+    /// How many catalogs are read at once.
     private static let editionPage: Int64 = 16
 
     package func editions(

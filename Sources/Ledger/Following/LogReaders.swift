@@ -16,7 +16,7 @@ final class LogReaders: Sendable {
 }
 
 extension Batch {
-    /// What this batch wrote and saw.
+    /// The events that this batch wrote, and the states that it saw.
     func commit(isWhole: Bool) -> Commit {
         let written = Dictionary(grouping: entries, by: \.header.position.shard)
         let firsts = written.mapValues { $0[0].header.position.sequence }

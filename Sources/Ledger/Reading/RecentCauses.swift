@@ -3,7 +3,7 @@ import Core
 /// The causes that a stream's newest events carried out. Older ones are found in the log, so that
 /// the memory for a stream does not grow with it.
 struct RecentCauses: Sendable {
-    /// How many versions are remembered at least.
+    /// The minimum number of versions to remember.
     static let span: Int64 = 256
 
     /// The causes of events up to this version are not remembered.

@@ -24,7 +24,7 @@ package struct UnreadSubject: Hashable, Sendable {
         self.init(stream.project.text, stream.environment.rawValue, stream.customer.text)
     }
 
-    /// The same in JSON.
+    /// The subject in JSON.
     package var words: JSONObject {
         var words = JSONObject()
         words.append("project", .string(project))

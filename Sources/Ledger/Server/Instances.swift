@@ -5,7 +5,7 @@ import SQL
 /// An instance as described by its row.
 package struct SeenInstance: Sendable {
     package let name: String
-    /// How many milliseconds ago, by PostgreSQL's clock.
+    /// How many milliseconds ago the instance started, by PostgreSQL's clock.
     package let startedAgo: Int64
     package let seenAgo: Int64
     /// JSON that the instance wrote.

@@ -44,7 +44,7 @@ private struct TransactionName: Hashable {
         (self.app, self.purchase, transaction, lineItem) = (app, purchase, token, nil)
     }
 
-    /// Whether it has a name that is not the purchase's.
+    /// Whether the transaction has a name other than the purchase's, and so needs a row.
     var isNeeded: Bool { transaction != purchase.original || lineItem != nil }
 }
 

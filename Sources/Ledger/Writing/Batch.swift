@@ -369,7 +369,7 @@ struct EventCause {
     let digest: [UInt8]
     /// Its index among the cause's events in one stream.
     let index: Int16
-    /// The digest of the evidence behind it.
+    /// The digest of the evidence behind the event.
     let evidence: [UInt8]?
 }
 

@@ -45,7 +45,7 @@ struct Candidate: Sendable {
         command.claimedTokens.map { TokenKey($0, in: command.stream) }
     }
 
-    /// Whether it concerns only its own customer.
+    /// Whether the command concerns only its own customer.
     var isAlone: Bool {
         others.isEmpty && purchases.isEmpty && tokens.isEmpty
             && command.claimedTokens.isEmpty

@@ -23,7 +23,7 @@ struct PendingCommand: Sendable {
     let patience: Int64
     /// On the monotonic clock; `nil` until a committer takes up the command.
     var deadline: Int64?
-    /// How often it waited for a reader to catch up with a long stream.
+    /// How many times it has waited for a reader to catch up with a long stream.
     var catchUps = 0
     let respond: @Sendable (Answer) -> Void
 }
@@ -47,7 +47,7 @@ final class Errand {
         Set(candidate.others.map(\.shard)).union([pending.command.stream.shard])
     }
 
-    /// Whether deciding it takes a long time.
+    /// Whether deciding the command takes a long time.
     var isLarge: Bool { candidate.purchases.count > 64 }
 
     /// The same command, with a new deadline or the remaining time.

@@ -7,7 +7,7 @@ import Threading
 struct Addresses {
     /// How long the others have to answer after one server says that it accepts writes.
     private static let grace: Int64 = 300
-    /// How long they have after a server says that it is a standby, because a standby may be promoted while
+    /// How long they have after a server says that it is a standby. A standby may be promoted while
     /// another server is silent. Also applies while there is no earlier server for comparison.
     private static let patience: Int64 = 1000
 

@@ -19,7 +19,7 @@ package struct GrantListAnswer: Sendable {
     package let unread: Int
     /// Where the next page starts; `nil` at the end.
     package let next: GrantPlace?
-    /// The names of the keys that made the grants.
+    /// The names of the keys that created the grants.
     package let actorNames: [Actor: String]
 }
 

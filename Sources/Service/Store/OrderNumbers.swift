@@ -16,7 +16,7 @@ package struct StoreTold: Sendable {
 
 /// Asks the stores about the order number in a receipt mail, and records their answers.
 package final class OrderNumbers: Sendable {
-    /// How many searches may run at once, because each takes a worker while the store is silent.
+    /// How many searches may run at once. Each occupies a worker while the store is silent.
     private static let limit = 2
     /// For how many milliseconds apps' stores are asked one after another.
     private static let patience: Int64 = 25_000

@@ -82,7 +82,7 @@ extension Intake {
         try timely(prover(of: raw.kind).prove(raw, for: apps, now: evidenceClock))
     }
 
-    /// What evidence states that the store vouches for.
+    /// The statements of evidence that the store vouches for.
     package func read(
         vouchedFor raw: RawEvidence, for app: TrustedApp
     ) throws(RefusedEvidence) -> ProvenEvidence {

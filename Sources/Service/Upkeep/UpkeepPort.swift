@@ -46,7 +46,7 @@ extension UpkeepPort {
 }
 
 extension Fault {
-    /// Whether it concerns a shard or the database rather than a single customer.
+    /// Whether the fault concerns a shard or the database rather than a single customer.
     fileprivate var isOfMany: Bool { isOfWholeDatabase || self == .busy || self == .logBlocked }
 }
 
