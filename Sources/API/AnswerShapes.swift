@@ -126,7 +126,7 @@ extension GrantAnswer {
             case .originalAppVersion(let app): "an early version of \(app)"
             }
         return
-            "The grant changes no answer: \(origin) gives \"\(grant.given.entitlement)\" for all of "
+            "The grant makes no difference: \(origin) gives \"\(grant.given.entitlement)\" for all of "
             + "its time anyway."
     }
 }

@@ -87,7 +87,7 @@ final class Reception: Sendable {
             unframed: refused("unframed"),
             malformedTarget: refused("malformed_target"), draining: refused("draining"))
         accepted = metrics.counter(
-            "deed_http_connections_total", "Connections that were accepted.")
+            "deed_http_connections_total", "Accepted connections.")
         publish(metrics, workers: settings.workers)
     }
 
@@ -95,19 +95,19 @@ final class Reception: Sendable {
         metrics.gauge("deed_http_connections", "Open connections.") { [connections] in
             Int64(connections.count)
         }
-        metrics.gauge("deed_http_requests_in_flight", "Requests taken and not yet answered.") {
-            [connections] in Int64(connections.requestsInFlight)
-        }
-        metrics.gauge("deed_http_body_bytes", "Memory used by bodies of requests.") {
+        metrics.gauge(
+            "deed_http_requests_in_flight", "Requests that have arrived and are not yet answered."
+        ) { [connections] in Int64(connections.requestsInFlight) }
+        metrics.gauge("deed_http_body_bytes", "Memory used by request bodies.") {
             [weak self] in Int64(self?.bodyBytes.load(ordering: .relaxed) ?? 0)
         }
         let pool = pools.known
-        metrics.gauge("deed_http_worker_queue", "Requests that wait for a worker.") { [pool] in
-            Int64(pool.depth)
+        metrics.gauge("deed_http_worker_queue", "Requests that are waiting for a worker.") {
+            [pool] in Int64(pool.depth)
         }
-        metrics.gauge("deed_http_workers_busy", "Workers at work.") { [pool] in Int64(pool.busy) }
+        metrics.gauge("deed_http_workers_busy", "Busy workers.") { [pool] in Int64(pool.busy) }
         metrics.gauge(
-            "deed_http_keyless_queue", "Requests without a known key that wait for a worker."
+            "deed_http_keyless_queue", "Requests without a known key that are waiting for a worker."
         ) { [pools] in Int64(pools.proven.depth + pools.strangers.depth) }
         metrics.gauge("deed_http_workers", "Workers in all.") { Int64(workers) }
     }

@@ -20,7 +20,7 @@ func readFile(_ path: String, limit: Int = 1 << 20) throws(CommandEnd) -> String
         if count == 0 { return String(decoding: content, as: UTF8.self) }
         content += chunk[..<count]
     }
-    throw .usage("\(path) is larger than \(limit >> 20) MiB, which no file of this kind is")
+    throw .usage("\(path) is larger than \(limit >> 20) MiB, the limit for such files")
 }
 
 func absolutePath(_ path: String) -> String {

@@ -25,7 +25,7 @@ package final class RefusedSignIns: Sendable {
                 (
                     outcome,
                     metrics.counter(
-                        "deed_sign_ins_total", "Tries to sign in to the console.",
+                        "deed_sign_ins_total", "Attempts to sign in to the console.",
                         labels: [("outcome", outcome.rawValue)])
                 )
             })

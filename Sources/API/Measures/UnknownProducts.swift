@@ -23,7 +23,7 @@ package final class UnknownProducts: Sendable {
     package init(_ metrics: Metrics, log: Log, clock: @escaping @Sendable () -> Instant) {
         counter = metrics.counter(
             "deed_products_unknown_total",
-            "Purchases of products that the catalog does not know, each transaction when it was new."
+            "Purchases of products that are not in the catalog, counted once per transaction."
         )
         self.log = log
         self.clock = clock

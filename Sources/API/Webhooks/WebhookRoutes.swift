@@ -181,7 +181,7 @@ extension Problem {
         } catch {
             return .unknownType(member, error)
         }
-        return .invalid(member, "\"\(member)\" must be one type, and no family of them.")
+        return .invalid(member, "\"\(member)\" must be a single type, not a family.")
     }
 
     static func unknownType(_ member: String, _ unknown: UnknownFeedType) -> Problem {

@@ -111,7 +111,7 @@ struct Act: Sendable {
         pattern: "/balances/{currency}/adjust", title: "Adjust a balance", button: "Adjust it",
         fields: [
             Field(
-                name: "amount", label: "Amount", hint: "With a minus sign, it is taken away.",
+                name: "amount", label: "Amount", hint: "A negative amount is deducted.",
                 kind: .whole)
         ], method: "POST", path: { $0.below("balances", "/adjust") }
     ) { target in
@@ -128,7 +128,7 @@ struct Act: Sendable {
     ) { target in ["to": .string(target.fields.trimmed("to") ?? "")] }
 
     static let takeBack = Act(
-        pattern: "/purchases/{purchase}/undo_transfer", title: "Take a purchase's last move back",
+        pattern: "/purchases/{purchase}/undo_transfer", title: "Undo a purchase's last move",
         button: "Take it back", fields: [], method: "POST",
         path: { $0.below("purchases", "/undo_transfer") }, body: { _ in [:] })
 
@@ -169,12 +169,12 @@ struct Act: Sendable {
             Field(
                 name: "because", label: "Because",
                 kind: .choice([
-                    ("cancelled", "the customer does not buy any more"),
+                    ("cancelled", "the customer will not buy it"),
                     ("settled", "the customer got it in another way"),
                 ]))
         ], method: "POST", path: { $0.below("orders", "/close") },
         unrehearsed:
-            "A closed order waits for its purchase no longer. Access and balances stay as they are, and nothing opens it again."
+            "A closed order no longer waits for its purchase. Access and balances stay as they are, and the order cannot be reopened."
     ) { target in ["because": .string(target.fields["because"] ?? "")] }
 
     static let note = Act(

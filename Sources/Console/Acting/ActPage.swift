@@ -176,7 +176,7 @@ struct ActPage {
         page(
             """
             \(about)
-            \(Markup.alert("Deed cannot say whether it was done. Press the button again in a moment: it counts once."))
+            \(Markup.alert("Deed cannot tell whether it was done. Press the button again in a moment: it still counts only once."))
             \(lastStep(fields, last(fields["version"] ?? "", seen: fields["seen"] ?? "", mark: fields["mark"] ?? "")))
             """)
     }

@@ -36,10 +36,11 @@ struct AttemptPart {
         let waiting = (answer["waiting"]?.array ?? []).isEmpty
         let table: Markup =
             rows.isEmpty
-            ? "<p>Nothing was sent about this customer.</p>"
+            ? "<p>Nothing has been sent about this customer.</p>"
             : .table(["When", "Event", "Attempt", "Outcome", "Do"], rows)
         let state: Markup =
-            waiting ? .nothing : "<p class=\"notice\">Some of the customer's events wait.</p>"
+            waiting
+            ? .nothing : "<p class=\"notice\">Some of the customer's events are waiting.</p>"
         return """
             <h3>\(Markup.link(place, id)) \(webhook["url"]?.string ?? "")</h3>
             \(state)

@@ -28,14 +28,14 @@ struct Figure: Sendable {
     static let products = Figure(
         name: "products", title: "Active customers by product",
         sentence:
-            "Customers with a paid period of the subscription that has begun, and is neither over nor taken back, or with the lasting purchase. Blocked purchases, grants, grace, consumables and products that do not renew are left out. Family members count.",
+            "Customers with the lasting purchase, or with a paid period of the subscription that has begun, has not ended and was not revoked. Blocked purchases, grants, grace, consumables and products that do not renew are left out. Family members count.",
         empty: "No customer has a subscription or a lasting purchase.",
         columns: ["Product", "Now", "A week ago"], rows: { $0.active("products") })
 
     static let ending = Figure(
         name: "ending", title: "Ending soon",
         sentence:
-            "Access that ends within seven days, as far as the store has told. A subscription that renews is among them until the store tells of its renewal.",
+            "Access that ends within seven days, as far as the store has reported. A subscription that renews is included until the store reports its renewal.",
         empty: "No access ends within seven days.",
         columns: ["Customer", "Entitlement", "Ends"],
         rows: { $0.items("ending", ["customer", "entitlement", "ends"]) },

@@ -43,7 +43,7 @@ struct FindPage {
     }
 
     private var content: Markup {
-        if answer == nil { return "<p>Write something into the search box.</p>" }
+        if answer == nil { return "<p>Type something into the search box.</p>" }
         if matches.isEmpty {
             return """
                 <p class="notice">Nothing of the project is called \(Markup.text(words)) or begins with it.</p>
@@ -52,7 +52,7 @@ struct FindPage {
         }
         let more: Markup =
             answer?["more"]?.bool == true
-            ? "<p>There are more; write more of the name.</p>" : .nothing
+            ? "<p>There are more matches; type more of the name.</p>" : .nothing
         return """
             <div class="wide"><table>
             <thead><tr><th scope="col">Customer</th><th scope="col">Environment</th><th scope="col">Found by</th><th scope="col">Product</th></tr></thead>

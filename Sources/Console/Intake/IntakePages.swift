@@ -71,9 +71,9 @@ struct IntakeItemPage {
         ("retry", "Judge it again", "Deed judges it now, like new evidence."),
         (
             "settle", "Settle it",
-            "It was resolved in another way, such as by a grant. Deed judges it no more."
+            "It was resolved in another way, such as by a grant. Deed will not judge it again."
         ),
-        ("drop", "Drop it", "It is to have no effect. Deed judges it no more."),
+        ("drop", "Drop it", "It should have no effect. Deed will not judge it again."),
     ]
 
     private let room: ProjectRoom
@@ -97,7 +97,8 @@ struct IntakeItemPage {
     func act() throws(Turned) -> Response {
         let fields = Fields(form: visit.body)
         guard let act = IntakeItemPage.acts.first(where: { $0.name == fields["act"] }) else {
-            throw .notice(400, "That does not work", "The form says nothing that can be done.")
+            throw .notice(
+                400, "That does not work", "The form does not name anything that can be done.")
         }
         let body: JSON = ["reason": .string(fields.trimmed("reason") ?? "")]
         let call = InnerCall(
@@ -156,7 +157,7 @@ struct IntakeItemPage {
         }
         return rows.isEmpty
             ? .nothing
-            : .section("results", "What it told", .table(["Purchase", "Outcome", "Why"], rows))
+            : .section("results", "What it states", .table(["Purchase", "Outcome", "Why"], rows))
     }
 
     private func form(_ fields: Fields) -> Markup {

@@ -71,7 +71,7 @@ struct ListPage {
 extension ListPage.Kind {
     static let unclaimed = ListPage.Kind(
         title: "Purchases without a customer", path: "/unclaimed", member: "purchases",
-        empty: "Every purchase that stores told of belongs to a customer.",
+        empty: "Every purchase that stores have reported belongs to a customer.",
         columns: [
             "Purchase", "Product", "Bought", "Paid until", "Waiting since", "Account tokens", "Do",
         ]
@@ -87,7 +87,7 @@ extension ListPage.Kind {
 
     static let refunds = ListPage.Kind(
         title: "Requested refunds", path: "/refund_requests", member: "requests",
-        empty: "The store waits for no answer about a refund.",
+        empty: "The store is not waiting for an answer about a refund.",
         columns: ["Purchase", "Customer", "Product", "Reason", "Requested", "Answer by"]
     ) { request, room, isSandbox in
         let customer: Markup =

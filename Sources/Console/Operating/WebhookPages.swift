@@ -147,7 +147,7 @@ struct WebhookPage {
             ("Description", .text(webhook["description"]?.string ?? "")),
             ("Waiting", .text(String(webhook["waiting"]?.integer ?? 0))),
             ("Parked", .text(String(webhook["parked"]?.integer ?? 0))),
-            ("Oldest that waits", .time(webhook["oldest_at"]?.string)),
+            ("Oldest waiting event", .time(webhook["oldest_at"]?.string)),
         ])
     }
 
@@ -199,7 +199,7 @@ struct WebhookPage {
             ]
         }
         return .section(
-            "waiting", "Customers whose events wait",
+            "waiting", "Customers with waiting events",
             .table(["Customer", "Since", "Attempts", "Next attempt"], rows))
     }
 

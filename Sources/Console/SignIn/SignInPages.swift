@@ -66,7 +66,7 @@ struct SignInPages: Sendable {
             return again(403, "The address or the password is wrong. Check both, and try again.")
         case .tooManyTries:
             return again(
-                429, "There were too many tries. Wait for a quarter of an hour, and try again.",
+                429, "There were too many attempts. Wait a quarter of an hour, and try again.",
                 [Header("Retry-After", "900")])
         case .busy:
             return again(
@@ -144,7 +144,7 @@ struct LinkPages: Sendable {
         let fields = Fields(form: visit.body)
         let password = fields["password"] ?? ""
         guard password == fields["again"] ?? "" else {
-            return try again(secret, "The two differ. Write the password twice.")
+            return try again(secret, "The two passwords differ. Enter the same password twice.")
         }
         let outcome = try asking { () throws(Fault) in
             try keeper.signIns.choose(password, byLink: secret)
@@ -171,8 +171,8 @@ struct LinkPages: Sendable {
     }
 
     private static let over = Turned.notice(
-        404, "The link is over",
-        "A link is good once, and for an hour. An operator makes another one with: deed person reset"
+        404, "The link no longer works",
+        "A link works once, within an hour. An operator can make another one with: deed person reset"
     )
 }
 

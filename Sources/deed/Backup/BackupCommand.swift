@@ -13,11 +13,12 @@ let backupCommands = [checkBackupCommand, backupCommand, restoreCommand]
 
 private let backupCommand = CommandSpec(
     path: ["backup"],
-    summary: "Writes everything that Deed knows into a folder, while services go on.",
+    summary: "Backs up everything that Deed knows into a folder, while services keep running.",
     options: [
         .value(
-            "out", "FOLDER", "where backups lie, each in a folder of its own", isRequired: true),
-        .value("keep", "COUNT", "remove the oldest beyond this many whole backups"),
+            "out", "FOLDER", "the folder for backups, each in a folder of its own", isRequired: true
+        ),
+        .value("keep", "COUNT", "keep this many complete backups, and remove older ones"),
         .backupJobs, .secretKeyFile,
     ] + Option.database,
     onlyReads: true, example: "deed backup --out /var/backups/deed --keep 14"

@@ -32,7 +32,8 @@ struct BackupPlace {
         }
         if !lock.tryExclusive() {
             throw .refused(
-                code: "backup_running", sentence: "Another backup is written into \(path) now.")
+                code: "backup_running",
+                sentence: "Another backup is being written into \(path) now.")
         }
         return lock
     }
@@ -140,7 +141,7 @@ struct BackupPlace {
         closedir(folder)
         let names = (try? FileManager.default.contentsOfDirectory(atPath: path)) ?? []
         if names.contains("dump") {
-            throw missing("lacks \(Manifest.name), so it is no whole backup; use another.")
+            throw missing("lacks \(Manifest.name), so it is not a complete backup; use another.")
         }
         let named = names.filter { $0.hasPrefix(prefix) }.sorted()
         if let closed = named.first(where: { access("\(path)/\($0)", R_OK | X_OK) != 0 }) {
@@ -149,7 +150,7 @@ struct BackupPlace {
         }
         let whole = named.filter { fileExists("\(path)/\($0)/\(Manifest.name)") }
         guard let last = whole.last else {
-            throw missing("holds no whole backup; their folders are named \(prefix)…")
+            throw missing("holds no complete backup; their folders are named \(prefix)…")
         }
         return ("\(path)/\(last)", whole.dropLast().last.map { "\(path)/\($0)" })
     }

@@ -9,10 +9,10 @@ import Threading
 
 let checkBackupCommand = CommandSpec(
     path: ["backup", "check"],
-    summary: "Tries a backup: restores it into a PostgreSQL of its own, audits it, removes that.",
-    positionals: [Positional(name: "FOLDER", help: "a backup, or the folder in which backups lie")],
+    summary: "Tests a backup: restores it into a temporary PostgreSQL, audits it, and removes it.",
+    positionals: [Positional(name: "FOLDER", help: "a backup, or the folder that holds backups")],
     options: [
-        .value("scratch", "FOLDER", "where the trial has its database, on disk (/var/tmp)"),
+        .value("scratch", "FOLDER", "where to put the trial's database, on disk (/var/tmp)"),
         .backupJobs, .extraRoots, .secretKeyFile,
     ] + Option.database,
     onlyReads: true, example: "deed backup check /var/backups/deed"

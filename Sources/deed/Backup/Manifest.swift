@@ -109,7 +109,7 @@ struct Manifest {
             let program = json["program"]?.string, let postgres = json["postgres"]?.integer,
             let migration = json["migration"]?.integer, let shards = json["shards"]?.array,
             let listed = json["files"]?.array, let signature = json["signature"]?.string
-        else { throw Manifest.damaged(folder, "\(Manifest.name) is no manifest of a backup.") }
+        else { throw Manifest.damaged(folder, "\(Manifest.name) is not a backup's manifest.") }
         self.madeAt = madeAt
         self.program = program
         self.postgres = postgres

@@ -54,19 +54,19 @@ struct Restoring {
         let found = try attempt { () throws(LedgerError) in
             try RestoreTarget.of(database.connection(role: nil))
         }
-        guard let found else { throw .fault("The server says nothing of itself.") }
+        guard let found else { throw .fault("The server returned no information about itself.") }
         if found.hasSchema {
             throw .refused(
                 code: "database_not_empty",
                 sentence:
-                    "The database has a schema deed already, which a restore would have to overwrite. "
+                    "The database already has a schema deed, which a restore would have to overwrite. "
                     + "Give another, empty database.")
         }
         if !found.mayCreate {
             throw .refused(
                 code: "login_not_allowed",
                 sentence:
-                    "The login \(found.login) may not make a schema there. Have an administrator run: "
+                    "The login \(found.login) may not create a schema there. Have an administrator run: "
                     + "alter database … owner to \(found.login)")
         }
         if !found.hasServiceRole, !found.mayCreateRoles {

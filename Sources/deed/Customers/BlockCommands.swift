@@ -24,7 +24,7 @@ private let blockCommand = CommandSpec(
 }
 
 private let unblockCommand = CommandSpec(
-    path: ["unblock"], summary: "Takes the block of a purchase back.",
+    path: ["unblock"], summary: "Removes the block from a purchase.",
     options: purchaseOfCustomer + reasons + [.environment, .idempotencyKey, .project]
         + Option.terms + Option.database,
     example:

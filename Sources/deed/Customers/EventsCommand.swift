@@ -18,7 +18,7 @@ let eventsCommand = CommandSpec(
         .flag("no-access", "leave out what each event changed, which is faster"),
         .flag(
             "follow",
-            "continue until it is interrupted; a killed one keeps no place, so programs use GET /v1/events"
+            "continue until interrupted; the place is not stored, so programs use GET /v1/events"
         ),
         .environment, .project,
     ] + Option.database,
@@ -97,7 +97,7 @@ private struct EventsCourse {
                     printError("Go on with: --after \(cursor.text(for: question.project))")
                     throw CommandEnd(fault)
                 }
-                if !isInTrouble { printError("\(fault.sentence) It is tried until it works.") }
+                if !isInTrouble { printError("\(fault.sentence) Deed keeps trying.") }
                 isInTrouble = true
                 return nil
             case .cursorOfAnotherDatabase:

@@ -44,7 +44,7 @@ private let grantCommand = CommandSpec(
 }
 
 private let changeGrantCommand = CommandSpec(
-    path: ["grant", "change"], summary: "Gives a grant another end, which lies ahead.",
+    path: ["grant", "change"], summary: "Gives a grant another end, which must lie in the future.",
     options: [
         .value("customer", "ID", "whose it is", isRequired: true),
         .value("grant", "ID", "the grant's id", isRequired: true),
@@ -134,7 +134,7 @@ extension Invocation {
 
     func adminReason() throws(CommandEnd) -> AdminReason {
         let reason: Reason = try requiredID("reason")
-        if reason.isBlank { throw usage("--reason says nothing; say why") }
+        if reason.isBlank { throw usage("--reason is blank; say why") }
         return AdminReason(reason: reason, ticket: try ticket())
     }
 }

@@ -13,7 +13,7 @@ let listGrantsCommand = CommandSpec(
         .value("from", "INSTANT", "given at this instant or later"),
         .value("to", "INSTANT", "given before this instant"),
         .value("active-at", "INSTANT", "that gives access at this instant"),
-        .value("after", "PLACE", "only what comes after this place, which a page ends with"),
+        .value("after", "PLACE", "only what comes after this place, printed at the end of a page"),
         .value("limit", "COUNT", "at most this many (default: 100)"),
         .environment, .project,
     ] + Option.database,
@@ -24,7 +24,7 @@ let listGrantsCommand = CommandSpec(
     let limit = try invocation.integer("limit", in: 1...1000) ?? 100
     let after = try invocation["after"].map { text throws(CommandEnd) in
         guard let place = GrantPlace(text) else {
-            throw invocation.usage("--after takes the place with which a page ended")
+            throw invocation.usage("--after takes the place printed at the end of a page")
         }
         return place
     }
@@ -45,7 +45,7 @@ extension Invocation {
         filter.entitlement = try id("entitlement")
         let reason: Reason? = try id("reason")
         if reason?.isBlank == true {
-            throw usage("--reason says nothing; give words of the reason")
+            throw usage("--reason is blank; give words of the reason")
         }
         filter.reason = reason?.text
         (filter.from, filter.to) = try period()

@@ -45,7 +45,8 @@ private let closeOrderCommand = CommandSpec(
         .value("customer", "ID", "whose it is", isRequired: true),
         .value("order", "ID", "the order's id", isRequired: true),
         .value(
-            "because", "CAUSE", "cancelled, or settled when support gave by hand what it brings",
+            "because", "CAUSE",
+            "cancelled, or settled if support gave by hand what the order brings",
             isRequired: true),
     ] + reasons + [.environment, .idempotencyKey, .project] + Option.database,
     example:

@@ -26,7 +26,7 @@ extension Invocation {
                 customers == 1...1
                     ? "--if-version takes a customer's version like 12"
                     : "--if-version takes the versions of both customers like 12,7, in the order of the call: of "
-                        + "who holds now, and of who is to hold")
+                        + "the present holder, and of the new one")
         }
         return Terms(isRehearsal: has("dry-run"), versions: versions.compactMap(\.self))
     }

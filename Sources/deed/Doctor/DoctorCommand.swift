@@ -3,10 +3,10 @@ import JSON
 
 let doctorCommand = CommandSpec(
     path: ["doctor"],
-    summary: "Checks the installation, and says of each thing that is wrong what to do.",
+    summary: "Checks the installation, and says what to do about each problem.",
     options: [
         .value("only", "CODES", "only these checks, separated by commas"),
-        .flag("fix", "also do what is harmless, and check again"),
+        .flag("fix", "also make harmless repairs, and check again"),
         .listen, .tlsCertificate, .tlsKey, .connections, .extraRoots, .secretKeyFile,
     ] + Option.database,
     onlyReads: true, example: "deed doctor --json"

@@ -14,7 +14,7 @@ extension HealthCheck {
         if fileExists(folder) || patient.settings.databaseURL == nil { return nil }
         return Finding(
             sentence:
-                "\(folder) is not there. What instances have seen of the log is kept in it for their next start.",
+                "\(folder) does not exist. Instances keep what they have seen of the log in it for their next start.",
             remedy: "Make it, for the user who serves.",
             commands: [.shell("mkdir -p \(shellWord(folder))")],
             fix: { () throws(CommandEnd) in
@@ -63,7 +63,7 @@ extension HealthCheck {
         else { return nil }
         return Finding(
             sentence:
-                "At most \(limit.rlim_max) files may be open, and \(wanted) are wanted: fewer connections will "
+                "At most \(limit.rlim_max) files may be open, and \(wanted) are needed: fewer connections will "
                 + "be served.",
             remedy:
                 "Raise the hard limit (LimitNOFILE= of systemd) where deed is started, or serve fewer.",

@@ -46,7 +46,9 @@ final class Patient {
             let found = try attempt { () throws(LedgerError) in
                 try ServerExamination.of(database.connection(role: nil))
             }
-            guard let found else { throw .fault("The server says nothing of itself.") }
+            guard let found else {
+                throw .fault("The server returned no information about itself.")
+            }
             return .success(found)
         } catch {
             return .failure(error)

@@ -12,7 +12,8 @@ private let listLimit = 64 << 20
 
 private let eraseCommand = CommandSpec(
     path: ["customer", "erase"],
-    summary: "Forgets a person: rights end, rows and contents of events go. Cannot be undone.",
+    summary:
+        "Erases a person: rights end, and rows and event contents are deleted. Cannot be undone.",
     positionals: [customerPositional],
     options: [
         .value("customer", "ID", "the customer's id, as a flag"),
@@ -70,7 +71,7 @@ private let eraseCommand = CommandSpec(
 private let erasedCommand = CommandSpec(
     path: ["customer", "erased"],
     summary:
-        "Says when a customer was erased, by whom and why, and looks whether anything is left.",
+        "Shows when, by whom and why a customer was erased, and checks whether anything is left.",
     positionals: [customerPositional],
     options: [
         .value("customer", "ID", "the customer's id, as a flag"),
@@ -101,7 +102,8 @@ private let erasedCommand = CommandSpec(
             throw .refused(
                 code: "erasure_unfinished",
                 sentence:
-                    "Something is left; a service that runs empties it within seconds. Look again.")
+                    "Something is left; a running service empties it within seconds. Check again then."
+            )
         }
     }
 }
@@ -126,7 +128,7 @@ extension Invocation {
         for (number, line) in lines.enumerated() {
             guard let customer = try? CustomerID(line), !customer.isReserved else {
                 throw usage(
-                    "line \(number + 1) of \(path) is no customer's id; nothing was done")
+                    "line \(number + 1) of \(path) is not a customer's id; nothing was done")
             }
             requests.append(try erasure(of: customer))
         }
@@ -161,7 +163,7 @@ extension Invocation {
         for (number, line) in lines.enumerated() {
             guard let one = ListedErasure(String(line)) else {
                 throw usage(
-                    "line \(number + 1) of \(path) is no erasure as deed customer erased --list --json prints it"
+                    "line \(number + 1) of \(path) is not an erasure as printed by deed customer erased --list --json"
                 )
             }
             listed.append(one)

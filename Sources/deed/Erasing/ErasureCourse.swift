@@ -232,7 +232,7 @@ extension ErasureAnswer {
     var text: String {
         let places = erasures.map { "\($0.stream.environment)" }.joined(separator: " and ")
         return "\(customer) was erased in \(places)."
-            + (isEmptied ? "" : " A service that runs empties the rest.")
+            + (isEmptied ? "" : " A running service empties the rest.")
     }
 }
 

@@ -11,7 +11,7 @@ let acceptLogCommand = CommandSpec(
     path: ["accept-log"],
     summary: "Accepts the log as it is, although it lacks events that instances have seen.",
     options: [
-        .flag("dry-run", "only show what this machine knows to be lacking; it takes no reason"),
+        .flag("dry-run", "only show what this machine knows to be missing; it takes no reason"),
         .value("reason", "TEXT", "why; it is kept with the event"),
         .value("ticket", "ID", "the support case"), .testClock,
     ] + Option.database,

@@ -72,7 +72,7 @@ extension Option {
         } + [store]
 
     static let store = value(
-        "store", "NAME", "the app's store, if the flag that names it does not tell")
+        "store", "NAME", "the app's store, if the flag that names the app does not imply it")
 }
 
 extension Invocation {

@@ -43,9 +43,9 @@ extension StoreCall {
     fileprivate var wordsForNothing: String {
         switch self {
         case .finish: "The store counts it as delivered"
-        case .setToken: "The store took the token"
-        case .consumption: "The store took the report"
-        case .extend, .extendAll, .test: "The store told nothing of what it did"
+        case .setToken: "The store accepted the token"
+        case .consumption: "The store accepted the report"
+        case .extend, .extendAll, .test: "The store did not report what it did"
         case .refunds: "The store lists no refund"
         case .history: "The store lists no purchase"
         case .standings: "The store lists no subscription"

@@ -171,7 +171,7 @@ extension DeliveriesAnswer {
     var text: String {
         let all =
             attempts.map(\.line) + waiting.map { $0.line(webhook) } + replays.map(\.line)
-        return all.isEmpty ? "Nothing was sent lately." : all.joined(separator: "\n")
+        return all.isEmpty ? "Nothing has been sent lately." : all.joined(separator: "\n")
     }
 }
 
