@@ -64,7 +64,7 @@ extension ProgramTests {
             #expect(unasked.code == 0)
             #expect(
                 unasked.output
-                    == "Nothing of the project \"default\" is called \"\(order)\" or begins with it.\n"
+                    == "Nothing in the project \"default\" is called \"\(order)\" or begins with it.\n"
                     + "If it is the order number of a mail from the store, ask the store: deed find \(order) --ask-store\n"
             )
             let asked = try run("find", order, "--ask-store")

@@ -329,7 +329,7 @@ class Cases:
         told, desk, customer = "I paid and have nothing", self.support, self.name("max")
         transaction = step(do="buy", customer=customer, product="pro.month")["transaction"]
         desk.search(f"apple:{transaction}")
-        desk.says("No customer claimed it", told)
+        desk.says("No customer has claimed it", told)
         desk.check("find-unclaimed")
         desk.fill("customer", customer)
         desk.press("Show what it changes")
@@ -433,7 +433,7 @@ class Cases:
         buy(customer, "pro.month")
         desk.search(customer)
         desk.press("Erase the person")
-        desk.says("Nothing brings back what is erased", told)
+        desk.says("What is erased cannot be brought back", told)
         desk.check("erase")
         desk.fill("id", customer)
         desk.give_reason("T-7", "asked for it by mail")

@@ -70,8 +70,8 @@ extension Problem {
         Problem(
             status: 401, code: "key_expired",
             detail:
-                "This key ended at \(limits.expires?.text ?? "an instant before now"); use the one "
-                + "that came in its place, or make one with: deed key create",
+                "This key expired at \(limits.expires?.text ?? "an instant before now"); use the one "
+                + "that replaced it, or make one with: deed key create",
             headers: [Header(.authentication, "Bearer error=\"invalid_token\"")])
     }
 

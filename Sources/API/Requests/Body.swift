@@ -22,7 +22,7 @@ struct Body {
                 member: "body")
         }
         guard case .object(let object) = json else {
-            throw .invalid("body", "The body must be a JSON object and is \(json.typeName).")
+            throw .invalid("body", "The body must be a JSON object, not \(json.typeName).")
         }
         try self.init(object, of: names)
     }
@@ -61,7 +61,7 @@ struct Body {
         case "0", "false": return false
         default:
             throw .invalid(
-                name, "The member \"\(name)\" must be true or false and is \(value.typeName).")
+                name, "The member \"\(name)\" must be true or false, not \(value.typeName).")
         }
     }
 
@@ -70,7 +70,7 @@ struct Body {
         if value.isNull { return nil }
         guard let object = value.object else {
             throw .invalid(
-                path, "The member \"\(path)\" must be an object and is \(value.typeName).")
+                path, "The member \"\(path)\" must be an object, not \(value.typeName).")
         }
         try self.init(object, of: names)
     }
@@ -82,7 +82,7 @@ struct Body {
         guard let value = members[name], !value.isNull else { return nil }
         guard let read = read(value) else {
             throw .invalid(
-                name, "The member \"\(name)\" must be \(form) and is \(value.typeName).")
+                name, "The member \"\(name)\" must be \(form), not \(value.typeName).")
         }
         return read
     }
@@ -177,7 +177,7 @@ struct Body {
             guard let text = element.string else {
                 let place = "\(name)[\(texts.count)]"
                 throw .invalid(
-                    place, "\"\(place)\" must be a string and is \(element.typeName).")
+                    place, "\"\(place)\" must be a string, not \(element.typeName).")
             }
             texts.append(text)
         }

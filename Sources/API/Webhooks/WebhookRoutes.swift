@@ -190,7 +190,7 @@ extension Problem {
         let hint = unknown.nearest.map { " The nearest is \"\($0)\"." } ?? ""
         var problem = Problem.invalid(
             member,
-            "\"\(member)\" names \"\(name)\", and no event of the feed is called that.\(hint)")
+            "\"\(member)\" names \"\(name)\", but the feed has no event of that name.\(hint)")
         problem.extensions.append("nearest", .optional(unknown.nearest))
         return problem
     }

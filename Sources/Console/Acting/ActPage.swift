@@ -147,14 +147,14 @@ struct ActPage {
             """
             \(about)
             \(terms)
-            <p>Nothing was done yet.</p>
+            <p>Nothing has been done yet. </p>
             \(sides.map { Comparison(side: $0).markup })
             <form class="card" method="post" action="\(value: place.text)">
             \(room.visitor.token)
             \(last(sides.versions, seen: sides.version(of: stream), mark: room.newMark()))
             \(Markup.hidden(act.fields.map { ($0.name, fields[$0.name] ?? "") }))
             \(reasons.map { $0.markup(fields[$0.name]) })
-            <p class="acts"><button>\(act.button)</button> \(Markup.link(stream.place, "Leave it"))</p>
+            <p class="acts"><button>\(act.button)</button> \(Markup.link(stream.place, "Cancel"))</p>
             </form>
             """)
     }
@@ -165,7 +165,7 @@ struct ActPage {
         return page(
             """
             \(about)
-            <p>Nothing was done yet. Reason: \(fields.trimmed("reason") ?? "").\(ticket)</p>
+            <p>Nothing has been done yet.  Reason: \(fields.trimmed("reason") ?? "").\(ticket)</p>
             \(sides.map { Comparison(side: $0).markup })
             \(lastStep(fields, last(sides.versions, seen: sides.version(of: stream), mark: room.newMark())))
             """)
@@ -194,7 +194,7 @@ struct ActPage {
             \(room.visitor.token)
             \(hidden)
             \(Markup.hidden(names.map { ($0, fields[$0] ?? "") }))
-            <p class="acts"><button>\(act.button)</button> \(Markup.link(stream.place, "Leave it"))</p>
+            <p class="acts"><button>\(act.button)</button> \(Markup.link(stream.place, "Cancel"))</p>
             </form>
             """
     }

@@ -19,7 +19,7 @@ struct EventPart {
             look.before == nil ? .nothing : "<p>\(Markup.link(look.place, "Newest events"))</p>"
         let list: Markup =
             page.isEmpty
-            ? "<p>Nothing was recorded.</p>" : "<ol class=\"events\">\(page.map(item))</ol>"
+            ? "<p>Nothing has been recorded.</p>" : "<ol class=\"events\">\(page.map(item))</ol>"
         return .section("events", "What happened", "\(newer)\(list)\(next)")
     }
 

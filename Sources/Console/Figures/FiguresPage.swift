@@ -40,7 +40,7 @@ struct FiguresPage {
             title: "Figures", visitor: room.visitor, room: room,
             content: """
                 <p>\(words) \(Markup.link(other, isSandbox ? "Look at production" : "Look at the sandbox"))</p>
-                <p>As of \(Markup.time(answer["at"]?.string)). "A week ago" is \(Markup.time(answer["week_ago"]?.string)), by what is known now. Sandbox purchases that count in production are not counted there.</p>
+                <p>As of \(Markup.time(answer["at"]?.string)). "A week ago" is \(Markup.time(answer["week_ago"]?.string)), based on what is known now. Sandbox purchases that count in production are not counted there.</p>
                 \(Figure.all.map(section))
                 \(unclaimed)
                 <p>Figures by day and month come with a later release.</p>
@@ -97,7 +97,7 @@ struct FiguresPage {
         return .section(
             "unclaimed", "Unclaimed purchases",
             """
-            <p>Purchases that the store told of, and that no customer claimed so far.</p>
+            <p>Purchases that the store has reported and no customer has claimed yet.</p>
             <p><strong>\(String(answer["unclaimed"]?.integer ?? 0))</strong></p>
             <p>\(Markup.link(list, "Purchases without a customer"))</p>
             <p>\(Markup.link(place("unclaimed"), "Unclaimed purchases as CSV"))</p>

@@ -46,8 +46,8 @@ struct FindPage {
         if answer == nil { return "<p>Type something into the search box.</p>" }
         if matches.isEmpty {
             return """
-                <p class="notice">Nothing of the project is called \(Markup.text(words)) or begins with it.</p>
-                <p>Check the spelling. The order number of a store's mail, which begins with M or with GPA, needs a question to the store: deed find NUMBER --ask-store</p>
+                <p class="notice">Nothing in the project is called \(Markup.text(words)) or begins with it.</p>
+                <p>Check the spelling. For the order number in a store's mail, which begins with M or GPA, ask the store: deed find NUMBER --ask-store</p>
                 """
         }
         let more: Markup =
@@ -78,7 +78,7 @@ struct FindPage {
         let purchase = match["purchase"]?.string ?? ""
         let isSandbox = match["environment"]?.string == Environment.sandbox.rawValue
         return """
-            No customer claimed it. \(AttachPlace.form(purchase, in: room, isSandbox: isSandbox))
+            No customer has claimed it. \(AttachPlace.form(purchase, in: room, isSandbox: isSandbox))
             """
     }
 }

@@ -39,7 +39,7 @@ struct IntakePage {
         return Page(
             title: "Intake", visitor: room.visitor, room: room,
             content: """
-                <p>Evidence that stores or customers sent, and that could not be judged at once.</p>
+                <p>Evidence from stores or customers that could not be judged immediately.</p>
                 <nav class="acts" aria-label="States">\(links)</nav>
                 \(table)
                 \(rest)

@@ -135,7 +135,7 @@ struct WebhookPage {
         let words = status ?? test["error"]?.string ?? "It did not answer"
         return """
             <div class="notice" role="status"><p>An example was sent. \(words), after \(String(test["milliseconds"]?.integer ?? 0)) ms.</p>
-            <details><summary>What it said</summary><pre>\(test["answer"]?.string ?? "")</pre></details></div>
+            <details><summary>Its answer</summary><pre>\(test["answer"]?.string ?? "")</pre></details></div>
             """
     }
 
@@ -225,7 +225,7 @@ struct WebhookPage {
             } ?? .nothing
         let table: Markup =
             all.isEmpty
-            ? "<p>Nothing was sent.</p>"
+            ? "<p>Nothing has been sent.</p>"
             : .table(
                 ["When", "Event", "Customer", "Attempt", "Outcome", "What it answered", "Do"],
                 all.map(attempt))

@@ -68,7 +68,7 @@ struct HomePage {
             }
             guard run["finished_at"]?.string != nil else {
                 return
-                    "<p>It began at \(Markup.time(run["started_at"]?.string)) and is going on.</p>"
+                    "<p>It began at \(Markup.time(run["started_at"]?.string)) and is still running.</p>"
             }
             let errors = (run["errors"]?.array ?? []).compactMap(\.string)
             let drift = run["drift"]?.integer ?? 0

@@ -17,7 +17,7 @@ struct SignInPages: Sendable {
         let again: Markup =
             next.map {
                 """
-                <p>Signed in already, and came by a link from another page?
+                <p>Already signed in, and came here by a link from another page?
                 <a href="\(value: $0)">Open the page</a></p>
                 """
             } ?? .nothing
@@ -127,11 +127,11 @@ struct LinkPages: Sendable {
             content: """
                 \(alert)
                 <form class="card" method="post" action="\(value: Place(["link", secret]).text)">
-                <p>For \(email.text). A password has at least \(least) characters; a few words that do not belong together are good.</p>
+                <p>For \(email.text). A password has at least \(least) characters; a few unrelated words work well.</p>
                 <input type="hidden" name="email" autocomplete="username" value="\(value: email.text)">
                 <p><label for="password">Password</label>
                 <input id="password" name="password" type="password" required minlength="\(least)" autocomplete="new-password"></p>
-                <p><label for="again">The same again</label>
+                <p><label for="again">Repeat the password</label>
                 <input id="again" name="again" type="password" required minlength="\(least)" autocomplete="new-password"></p>
                 <p><button>Keep it</button></p>
                 </form>

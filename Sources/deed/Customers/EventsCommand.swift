@@ -101,7 +101,7 @@ private struct EventsCourse {
                 isInTrouble = true
                 return nil
             case .cursorOfAnotherDatabase:
-                throw .usage("--after is a cursor of another installation")
+                throw .usage("--after is another installation's cursor")
             case .cursorLost(let restart):
                 throw .refused(
                     code: "cursor_lost",
@@ -119,7 +119,7 @@ extension Invocation {
         var question = FeedQuestion(try project(), environment)
         let since = try instant("since")
         if let after = self["after"] {
-            if since != nil { throw usage("--since and --after are two places to begin at") }
+            if since != nil { throw usage("--since and --after exclude each other") }
             question.start =
                 after == "end" ? .end : .cursor(try cursor(after, of: question.project))
         } else if let since {

@@ -99,7 +99,7 @@ extension FindAnswer {
         lines += matches.map(\.line)
         if matches.isEmpty {
             lines.append(
-                "Nothing of the project \"\(project)\" is called \"\(words.text)\" or begins "
+                "Nothing in the project \"\(project)\" is called \"\(words.text)\" or begins "
                     + "with it.")
             if told == nil, words.isOrderNumber {
                 lines.append(

@@ -104,7 +104,7 @@ extension Invocation {
         } catch {
             let hint = error.nearest.map { "; the nearest is \($0)" } ?? ""
             throw usage(
-                "--types names \"\(error.name)\", and no event of the feed is called that\(hint)")
+                "--types names \"\(error.name)\", but the feed has no event of that name\(hint)")
         }
         return names
     }
