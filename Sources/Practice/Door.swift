@@ -22,7 +22,8 @@ final class Door: Sendable {
             let wanted = UInt16(parts[1])
         else {
             throw .invalid(
-                "--listen must be 127.0.0.1:PORT: the practice store has no keys to ask for")
+                "--listen must be 127.0.0.1:PORT, because most calls to the practice store need no key"
+            )
         }
         let socket = makeSocket()
         var yes: Int32 = 1
@@ -31,7 +32,7 @@ final class Door: Sendable {
         let isBound = withAddress(&address) { bind(socket, $0, $1) } == 0
         guard isBound, Glibc.listen(socket, 128) == 0 else {
             Glibc.close(socket)
-            throw .broken("\(listen) cannot be used to listen; another program may use it already")
+            throw .broken("cannot listen on \(listen); another program may already be using it")
         }
         var length = socklen_t(MemoryLayout<sockaddr_in>.size)
         _ = withUnsafeMutablePointer(to: &address) { pointer in

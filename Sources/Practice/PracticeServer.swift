@@ -101,7 +101,7 @@ private struct Routes: Sendable {
         if isHere, ((try? request.header("Origin")) ?? nil) == nil { return nil }
         let body: JSON = [
             "code": "refused",
-            "detail": "Only programs on this machine may do that, and no web page: ask 127.0.0.1.",
+            "detail": "Only programs on this machine may do that, not web pages: use 127.0.0.1.",
         ]
         return Response(json: body, status: 403)
     }

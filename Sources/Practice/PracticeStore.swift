@@ -85,7 +85,7 @@ package final class PracticeStore: Sendable {
         }
         let world = state.change(wake: .none) { $0 }
         guard let data = try? JSONEncoder().encode(world) else {
-            throw .broken("the store's state cannot be written down")
+            throw .broken("the store's state cannot be encoded")
         }
         try folder.write(Self.stateFile, Array(data), isSecret: true)
     }
@@ -174,7 +174,7 @@ package final class PracticeStore: Sendable {
         try turn.change(wake: .none) { _ throws(PracticeError) -> [Event] in
             let now = clock
             if target < now {
-                throw .refused("the clock stands at \(now.text) already, and only moves forward")
+                throw .refused("the clock is already at \(now.text), and only moves forward")
             }
             var events: [Event] = []
             do throws(PracticeError) {

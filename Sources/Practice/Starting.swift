@@ -36,7 +36,7 @@ extension Shop {
     }
 
     package static let addressHint =
-        "write where Deed takes notifications, like "
+        "give the address for Deed's notifications, such as "
         + "http://127.0.0.1:8080/v1/stores/apple/notifications"
 
     /// The shop in the format of its file, for people to edit.

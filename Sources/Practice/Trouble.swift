@@ -54,13 +54,14 @@ package struct Trouble: Codable, Hashable, Sendable {
             endless, slow,
         ]
         if !rates.allSatisfy({ $0.map { (0...1).contains($0) } ?? true }) {
-            return "a rate is a number from 0 to 1"
+            return "a rate must be a number from 0 to 1"
         }
         if let skewSeconds, !(-Self.longestSkew...Self.longestSkew).contains(skewSeconds) {
-            return "skew_seconds is at most ten years, \(Self.longestSkew), either way"
+            return
+                "skew_seconds must be at most ten years, \(Self.longestSkew), in either direction"
         }
         if let slowMilliseconds, !(0...60_000).contains(slowMilliseconds) {
-            return "slow_ms is a number from 0 to 60000"
+            return "slow_ms must be a number from 0 to 60000"
         }
         return nil
     }

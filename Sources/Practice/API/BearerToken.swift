@@ -20,7 +20,7 @@ extension Authority {
         _ header: String?, bundleID: String, at clocks: [Instant]
     ) throws(TokenRefusal) {
         guard let header, header.hasPrefix("Bearer ") else {
-            throw TokenRefusal(reason: "there is no bearer token")
+            throw TokenRefusal(reason: "the bearer token is missing")
         }
         let parts = header.dropFirst(7).split(separator: ".", omittingEmptySubsequences: false)
         guard parts.count == 3, let head = json(parts[0]), let claims = json(parts[1]),
@@ -45,7 +45,9 @@ extension Authority {
             return now < expires + Self.tolerance && begins <= now + Self.tolerance
                 && expires - begins <= Self.longest + Self.tolerance
         }
-        if !isTimely { throw TokenRefusal(reason: "it has expired, or lasts longer than an hour") }
+        if !isTimely {
+            throw TokenRefusal(reason: "the token has expired, or is valid for longer than an hour")
+        }
     }
 
     private func json(_ part: Substring) -> JSON? {

@@ -49,11 +49,11 @@ struct ControlAPI: Sendable {
         switch (wish.by, wish.to) {
         case (let wait?, nil): target = wait.end(after: store.read { $0.now })
         case (nil, let instant?): target = instant
-        default: throw .invalid("advance needs either by, like 40d, or to, an instant")
+        default: throw .invalid("advance needs either \"by\", such as 40d, or \"to\", an instant")
         }
         if target.isAfterDates {
             let span = wish.by.map { "by is \(quoted($0.text))" } ?? "to is \(quoted(target.text))"
-            throw .invalid("\(span), which is after the year 9999: no date that Deed knows")
+            throw .invalid("\(span), which is after the year 9999, the last that Deed supports")
         }
         return report(try store.advance(to: target))
     }
@@ -74,7 +74,7 @@ struct ControlAPI: Sendable {
         object.append("events", .array(lines))
         if !store.isFollowed {
             let note =
-                "Deed's clock stays where it is. One that is served with --test-clock follows a store "
+                "Deed's clock stays where it is. A Deed served with --test-clock follows a store "
                 + "that is started with --service-url."
             object.append("note", .string(note))
         }

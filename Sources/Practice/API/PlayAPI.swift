@@ -22,7 +22,7 @@ struct PlayAPI: Sendable {
             guard tokens.allows(call.authorization) else { throw .unauthenticated }
             let shop = store.read { $0.shop.google }
             guard let shop, route.package == shop.packageName else {
-                throw .invalid("The package \(route.package) is not sold here.")
+                throw .invalid("The package \(route.package) is not in this store.")
             }
             let isAllowed = quotas.change(wake: .none) {
                 $0.take(
@@ -115,7 +115,7 @@ struct PlayAPI: Sendable {
                 throw .missing("There is no order with this id.", reason: "orderNotFound")
             }
             if world.now.milliseconds - order.created.milliseconds > Self.threeYears {
-                throw .invalid("Orders of more than three years ago cannot be refunded here.")
+                throw .invalid("Orders that are more than three years old cannot be refunded here.")
             }
             try asPlay { () throws(PracticeError) in
                 try world.refundOrder(order.id, revokes: revokes, by: .developer)

@@ -22,7 +22,7 @@ struct PlayError: Error, Sendable {
 
     static let expiredToken = PlayError(
         code: 410, status: "NOT_FOUND", reason: "subscriptionPurchaseNoLongerAvailable",
-        message: "The subscription expired more than 60 days ago, so it cannot be asked for.")
+        message: "The subscription expired more than 60 days ago, so it can no longer be read.")
 
     static let unauthenticated = PlayError(
         code: 401, status: "UNAUTHENTICATED", reason: "authError",
@@ -30,10 +30,11 @@ struct PlayError: Error, Sendable {
 
     static let exhausted = PlayError(
         code: 429, status: "RESOURCE_EXHAUSTED", reason: "rateLimitExceeded",
-        message: "The quota of this kind of call is used up; slow down.")
+        message: "The quota for this kind of call is used up; slow down.")
 
     static let broken = PlayError(
-        code: 500, status: "INTERNAL", reason: "backendError", message: "Something went wrong here."
+        code: 500, status: "INTERNAL", reason: "backendError",
+        message: "An internal error occurred."
     )
 
     init(code: Int, status: String, reason: String, message: String) {

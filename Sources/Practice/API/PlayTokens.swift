@@ -76,14 +76,16 @@ struct PlayTokens: Sendable {
         guard account.key.verifies(rs256: signature, over: signed) else {
             return "the signature was not made with the service account's key"
         }
-        guard claims["iss"]?.string == account.email else { return "iss is not the account's" }
+        guard claims["iss"]?.string == account.email else {
+            return "iss is not the account's email"
+        }
         // Google's own Python library always uses Google's address, whatever `token_uri` says.
         guard ["http://\(host)/token", Self.googleAddress].contains(claims["aud"]?.string) else {
-            return "aud is not this address; take token_uri from the account's file"
+            return "aud is not this address; use token_uri from the account's file"
         }
         let scopes = claims["scope"]?.string?.split(separator: " ") ?? []
         guard scopes.contains(Substring(Self.scope)) else { return "scope lacks \(Self.scope)" }
-        return isTimely(claims) ? nil : "it has expired, or lasts longer than an hour"
+        return isTimely(claims) ? nil : "the token has expired, or is valid for longer than an hour"
     }
 
     /// Whether the claims are valid by the machine's clock or the test clock. A client may use either.

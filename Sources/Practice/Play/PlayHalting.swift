@@ -5,7 +5,7 @@ extension PracticeWorld {
         guard let one = play.subscriptions[token] else { return }
         if one.isOver || one.phase == .pending {
             throw .refused(
-                "the subscription is \(one.phase.rawValue), so nothing can be done to it")
+                "the subscription is \(one.phase.rawValue), so it cannot be changed")
         }
         switch step.do {
         case .cancel: try cancelInPlay(one, step)
@@ -108,10 +108,10 @@ extension PracticeWorld {
         _ one: PlaySubscription, days: Int64
     ) throws(PracticeError) {
         guard (7...92).contains(days) else {
-            throw .invalid("a pause lasts 7 to 92 days, not \(days)")
+            throw .invalid("a pause must last 7 to 92 days, not \(days)")
         }
         guard one.phase == .active, one.renews else {
-            throw .refused("only an active subscription that renews is paused")
+            throw .refused("only an active subscription that renews can be paused")
         }
         guard one.items.allSatisfy({ $0.kind == .autoRenewing }) else {
             throw .refused("prepaid plans and instalments cannot be paused")
@@ -133,7 +133,7 @@ extension PracticeWorld {
     /// Puts the subscription on hold, as after a failed payment and the grace period.
     private mutating func hold(_ one: PlaySubscription) throws(PracticeError) {
         guard one.isServing, one.renews else {
-            throw .refused("only a subscription that renews is put on hold")
+            throw .refused("only a subscription that renews can be put on hold")
         }
         if holdLength(of: one) == nil {
             throw .refused("\(one.items[0].choice) has a hold of 0 days in shop.json")
@@ -183,16 +183,16 @@ extension PracticeWorld {
         _ one: PlaySubscription, byMilliseconds length: Int64
     ) throws(PracticeError) {
         guard (86_400_000...365 * 86_400_000).contains(length) else {
-            throw .invalid("a payment is deferred by 1 to 365 days")
+            throw .invalid("a payment can be deferred by 1 to 365 days")
         }
         guard one.phase == .active, one.renews, one.items.first?.kind != .prepaid else {
-            throw .refused("only an active subscription that renews is deferred")
+            throw .refused("only an active subscription that renews can be deferred")
         }
     }
 
     private mutating func consent(_ one: PlaySubscription) throws(PracticeError) {
         guard one.items.contains(where: { $0.change?.isConsented == false }) else {
-            throw .refused("no price of the subscription waits for consent")
+            throw .refused("no price of the subscription is waiting for consent")
         }
         changeInPlay(one.token) { changed in
             for index in changed.items.indices { changed.items[index].change?.isConsented = true }
@@ -204,12 +204,12 @@ extension PracticeWorld {
         _ step: Step, in shop: PlayShop
     ) throws(PracticeError) -> Outcome {
         guard let id = step.product else {
-            throw .invalid("raise_price needs a subscription of the shop; see shop.json")
+            throw .invalid("raise_price needs a subscription from the shop; see shop.json")
         }
         let choice = try playChoice(id, in: shop)
         guard let plan = shop.plan(choice), let price = step.price,
             price > playPrice(of: choice, plan)
-        else { throw .invalid("raise_price needs a price above the present one of \(choice)") }
+        else { throw .invalid("raise_price needs a price above the current one for \(choice)") }
         play.prices[choice] = price
         let needsConsent = step.needsConsent ?? false
         let concerned = play.subscriptions.values.sorted { $0.number < $1.number }.filter { one in

@@ -141,7 +141,7 @@ extension PlayShop {
         return nil
     }
 
-    fileprivate static let priceHint = "it is from 0 to \(Article.prices.upperBound)"
+    fileprivate static let priceHint = "it must be from 0 to \(Article.prices.upperBound)"
 }
 
 extension PlayShop.BasePlan {
@@ -152,9 +152,9 @@ extension PlayShop.BasePlan {
         }
         if period.milliseconds <= 0 { return "has no period; say how long it lasts, like P1M" }
         for phase in phases {
-            if phase.period.milliseconds <= 0 { return "has an offer with a phase of no length" }
+            if phase.period.milliseconds <= 0 { return "has an offer whose phase has no length" }
             if !(1...1000).contains(phase.payments ?? 1) {
-                return "has an offer of \(phase.payments ?? 1) payments; there are 1 to 1000"
+                return "has an offer of \(phase.payments ?? 1) payments; it must have 1 to 1000"
             }
         }
         for (name, wait, most) in [("grace", grace, 30), ("hold", hold, 60)] {
@@ -165,10 +165,12 @@ extension PlayShop.BasePlan {
         let counts = [payments, laterPayments].compactMap(\.self)
         if kind == .instalments, payments == nil { return "has no payments; say how many" }
         if kind != .instalments, !counts.isEmpty {
-            return "has payments, but is no instalment plan"
+            return "has payments, but is not an instalment plan"
         }
         if !counts.allSatisfy({ (1...120).contains($0) }) { return "has 1 to 120 payments" }
-        if kind == .prepaid, offers?.isEmpty == false { return "is prepaid, which has no offers" }
+        if kind == .prepaid, offers?.isEmpty == false {
+            return "is prepaid, and prepaid plans have no offers"
+        }
         return nil
     }
 }

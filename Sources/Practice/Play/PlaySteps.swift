@@ -52,7 +52,7 @@ extension PracticeWorld {
             let hint =
                 nearest(to: name, among: all).map { "the nearest is \($0)" }
                 ?? "it sells \(all.prefix(12).joined(separator: ", "))"
-            throw .invalid("Google Play sells no \(name) here; \(hint); see shop.json")
+            throw .invalid("this store sells no \(name) in Google Play; \(hint); see shop.json")
         }
         return PlayChoice(product: subscription.id, plan: plan.id)
     }
@@ -103,7 +103,7 @@ extension PracticeWorld {
     ) throws(PracticeError) -> Outcome {
         if let good = playGood(step, of: customer) {
             guard good.phase == .purchased else {
-                throw .refused("\(good.product) is not paid, or is refunded")
+                throw .refused("\(good.product) is not paid for, or has been refunded")
             }
             let isConsumed = shop.google?.product(good.product)?.consumable == true
             if isConsumed { play.goods[good.token]?.isConsumed = true }
@@ -114,7 +114,8 @@ extension PracticeWorld {
         }
         let subscription = try playSubscription(step, of: customer)
         guard subscription.isServing else {
-            throw .refused("the subscription is \(subscription.phase.rawValue), so no app has it")
+            throw .refused(
+                "the subscription is \(subscription.phase.rawValue), so the app does not have it")
         }
         acknowledgeInPlay(subscription.token)
         return Outcome(customer: customer, transaction: subscription.token, note: "acknowledged")

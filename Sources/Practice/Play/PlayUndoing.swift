@@ -12,7 +12,7 @@ extension PracticeWorld {
         }
         let one = try playSubscription(step, of: customer)
         if step.quantity != nil {
-            throw .invalid("a subscription has no quantity; only some pieces of a product do")
+            throw .invalid("a subscription has no quantity; only products are refunded in pieces")
         }
         if let product = step.product?.prefix(while: { $0 != ":" }), one.items.count > 1,
             one.items.first?.choice.product != String(product)
@@ -20,7 +20,7 @@ extension PracticeWorld {
             try refundItem(String(product), of: one)
         } else {
             guard let order = one.lastOrder else {
-                throw .refused("nothing was paid for the subscription yet")
+                throw .refused("the subscription has not been paid for yet")
             }
             try refundOrder(order, revokes: step.keepAccess != true, by: .customer)
         }
@@ -32,11 +32,11 @@ extension PracticeWorld {
             return try refundOrder(good.order, revokes: step.keepAccess != true, by: .customer)
         }
         if step.keepAccess == true {
-            throw .invalid("a refund of some pieces takes these; leave --keep-access out")
+            throw .invalid("a refund of some pieces always revokes them; leave out --keep-access")
         }
         let left = good.quantity - good.refunded
         guard good.phase == .purchased, !good.isRefunded else {
-            throw .refused("\(good.product) is not paid, or is refunded already")
+            throw .refused("\(good.product) is not paid for, or has already been refunded")
         }
         guard good.quantity > 1 else { throw .refused("only one \(good.product) was bought") }
         guard quantity <= left else { throw .refused("only \(left) pieces are left to refund") }
@@ -122,7 +122,7 @@ extension PracticeWorld {
             let order = item.order
         else {
             throw .refused(
-                "\(product) is no item among others of the subscription, or is not owned")
+                "\(product) is not one of several items of the subscription, or is not owned")
         }
         let price = play.orders[order]?.lines.first { $0.product == product }?.price ?? 0
         refundPart(of: order, price)

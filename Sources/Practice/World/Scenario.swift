@@ -33,7 +33,7 @@ package struct Scenario: Codable, Sendable {
 
 extension Scenario {
     fileprivate static func tooLate(_ member: String, _ wait: Wait) -> String {
-        "\(member) is \(quoted(wait.text)), which is after the year 9999: no date that Deed knows"
+        "\(member) is \(quoted(wait.text)), which is after the year 9999, the last that Deed supports"
     }
 }
 
@@ -60,7 +60,7 @@ extension PracticeWorld {
         if let start = scenario.start {
             guard start >= now else {
                 throw .refused(
-                    "the scenario begins at \(start.text), and the clock stands at \(now.text)")
+                    "the scenario begins at \(start.text), but the clock is at \(now.text)")
             }
             if nextDue == nil, clockOffset == nil { now = start }
         }

@@ -5,12 +5,14 @@ extension PracticeWorld {
         guard let id = step.product else { throw .invalid("buy needs a product") }
         let article = try self.article(id)
         if let offer = step.offer, !article.isRenewing {
-            throw .invalid("\(id) is no subscription, so the offer \(offer) is not for it")
+            throw .invalid(
+                "\(id) is not a subscription, so the offer \(offer) does not apply to it")
         }
         if let quantity = step.quantity, quantity > 1, article.kind != .consumable {
-            throw .invalid("\(id) is no consumable, so its quantity is 1 and not \(quantity)")
+            throw .invalid(
+                "\(id) is not a consumable, so its quantity must be 1 and not \(quantity)")
         }
-        if withdrawn.contains(id) { throw .refused("\(id) is not sold any more") }
+        if withdrawn.contains(id) { throw .refused("\(id) is no longer sold") }
         if brokenCards.contains(customer) {
             throw .refused("payments of \(customer) fail; repair them with: fix-billing")
         }
@@ -26,7 +28,7 @@ extension PracticeWorld {
     /// Applies a parent's decision to the purchases that are waiting for it.
     mutating func decide(_ step: Step, for customer: String) throws(PracticeError) -> Outcome {
         let waiting = asks.filter { $0.value.customer == customer }.keys.sorted()
-        guard !waiting.isEmpty else { throw .refused("no purchase of \(customer) waits") }
+        guard !waiting.isEmpty else { throw .refused("no purchase by \(customer) is waiting") }
         var outcome = Outcome(customer: customer, note: "\(waiting.count) decided")
         for name in waiting {
             guard let ask = asks.removeValue(forKey: name), step.do == .approve else { continue }
@@ -67,7 +69,7 @@ extension PracticeWorld {
         let offer = try offer(step.offer, of: article, for: customer)
         let known = subscriptions(of: customer).last { $0.group == group && $0.sharedFrom == nil }
         if let known, known.phase == .retry {
-            throw .refused("\(known.original) cannot be paid; repair that with: fix-billing")
+            throw .refused("\(known.original) cannot be paid for; repair this with: fix-billing")
         }
         if let known, known.isServing {
             guard let offer, known.product == article.id else {
@@ -101,13 +103,13 @@ extension PracticeWorld {
         }
         let past = sales.filter { $0.customer == customer && $0.group == article.group }
         if offer.kind == .introductory, !past.isEmpty {
-            throw .refused("\(customer) subscribed before, so \(id) is not for them")
+            throw .refused("\(customer) subscribed before, so \(id) is not available to them")
         }
         let subscribes = subscriptions(of: customer).contains {
             $0.group == article.group && $0.isServing
         }
         if offer.kind == .winBack, past.isEmpty || subscribes {
-            throw .refused("\(id) is for customers who left")
+            throw .refused("\(id) is only for customers who left")
         }
         return offer
     }

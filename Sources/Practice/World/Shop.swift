@@ -109,10 +109,10 @@ package struct Article: Hashable, Sendable, Codable {
     var mistake: String? {
         for price in [price] + (offers ?? []).compactMap(\.price)
         where !Self.prices.contains(price) {
-            return "has the price \(price); it is from 0 to \(Self.prices.upperBound)"
+            return "has the price \(price); it must be from 0 to \(Self.prices.upperBound)"
         }
         for payments in (offers ?? []).compactMap(\.payments) where !(1...1000).contains(payments) {
-            return "has an offer of \(payments) payments; there are 1 to 1000"
+            return "has an offer of \(payments) payments; it must have 1 to 1000"
         }
         if !isRenewing { return nil }
         if group == nil { return "has no group; name the one that it belongs to" }

@@ -191,12 +191,12 @@ package struct Step: Codable, Hashable, Sendable {
             return
                 "token is \(quoted(token)); write a UUID like 6f0a4f0e-8a0e-4b43-9f5d-0d1b6c0f8a11"
         }
-        if let quantity, !(1...1000).contains(quantity) { return "quantity is from 1 to 1000" }
+        if let quantity, !(1...1000).contains(quantity) { return "quantity must be from 1 to 1000" }
         if let price, !Article.prices.contains(price) {
-            return "price is from 0 to \(Article.prices.upperBound)"
+            return "price must be from 0 to \(Article.prices.upperBound)"
         }
         if let percent, !(percent > 0 && percent <= 100) {
-            return "percent is above 0 and at most 100"
+            return "percent must be above 0 and at most 100"
         }
         return nil
     }

@@ -4,14 +4,14 @@ internal import Core
 extension PracticeWorld {
     mutating func refund(_ step: Step, of customer: String) throws(PracticeError) -> String {
         let sale = try sale(step, of: customer)
-        if sale.isShared { throw .refused("\(sale.id) is shared; the one who paid is refunded") }
-        if sale.revocation != nil { throw .refused("\(sale.id) is refunded already") }
+        if sale.isShared { throw .refused("\(sale.id) is shared; refund the customer who paid") }
+        if sale.revocation != nil { throw .refused("\(sale.id) has already been refunded") }
         let percent = step.percent.map { Int64(($0 * 1000).rounded()) }
-        if percent == 0 { throw .invalid("percent is at least 0.001") }
+        if percent == 0 { throw .invalid("percent must be at least 0.001") }
         let isProrated = step.prorated ?? (percent != nil && percent != 100_000)
         let share = percent ?? (isProrated ? unusedShare(of: sale) : 100_000)
         guard let share, share > 0 else {
-            throw .invalid("a prorated refund of \(sale.product) needs a percent")
+            throw .invalid("a prorated refund of \(sale.product) requires a percent")
         }
         // A renewal that was charged early is refunded, too. Refunded alone, it ends nothing.
         let (charged, shared) = undoRenewals(of: sale.original)
@@ -82,7 +82,8 @@ extension PracticeWorld {
         if let subscription = subscriptions[sale.original], subscription.latest != sale.id,
             let expires = sale.expires, now < expires
         {
-            throw .refused("\(sale.original) was bought again since; that period would run twice")
+            throw .refused(
+                "\(sale.original) has been bought again since; that period would count twice")
         }
         changeSale(sale.id) { $0.revocation = nil }
         restore(sale.original, after: sale.id)
@@ -118,14 +119,14 @@ extension PracticeWorld {
 
     mutating func share(_ step: Step, of customer: String) throws(PracticeError) -> Outcome {
         guard let member = step.with, member != customer else {
-            throw .invalid("share needs another customer to share with")
+            throw .invalid("share requires another customer to share with")
         }
         let sale = try sale(step, of: customer)
         guard shop.article(sale.product)?.familyShareable == true, !sale.isShared else {
-            throw .refused("\(sale.product) is not for sharing with a family; see shop.json")
+            throw .refused("\(sale.product) cannot be shared with a family; see shop.json")
         }
         if sharedSales(of: sale.original).contains(where: { $0.customer == member }) {
-            throw .refused("\(sale.product) is shared with \(member) already")
+            throw .refused("\(sale.product) is already shared with \(member)")
         }
         install(member)
         if sale.kind == .nonConsumable { return shareForGood(sale, with: member) }

@@ -77,7 +77,7 @@ extension PracticeWorld {
             return Outcome(note: postings.last?.id)
         }
         guard let id = step.product else {
-            throw .invalid("\(step.do.rawValue) needs a product of the shop; see shop.json")
+            throw .invalid("\(step.do.rawValue) needs a product from the shop; see shop.json")
         }
         let article = try article(id)
         if step.do == .withdraw {
@@ -119,7 +119,7 @@ extension PracticeWorld {
             }
         case .consent:
             guard subscription.change?.isConsented == false else {
-                throw .refused("no price of \(original) waits for consent")
+                throw .refused("no price of \(original) is waiting for consent")
             }
             subscriptions[original]?.change?.isConsented = true
             tell("PRICE_INCREASE", "ACCEPTED", original)
@@ -146,7 +146,7 @@ extension PracticeWorld {
                 throw .refused("\(customer) has no transaction \(id); see: deed-practice show")
             }
             if let product = step.product, sale.product != product {
-                throw .refused("\(id) is a transaction of \(sale.product), not of \(product)")
+                throw .refused("\(id) is a transaction for \(sale.product), not for \(product)")
             }
             return sale
         }
@@ -171,7 +171,8 @@ extension PracticeWorld {
         if step.transaction != nil {
             let sale = try sale(step, of: customer)
             guard let found = subscriptions[sale.original] else {
-                throw .refused("\(sale.id) is a transaction of \(sale.product), no subscription")
+                throw .refused(
+                    "\(sale.id) is a transaction for \(sale.product), which is not a subscription")
             }
             return found
         }
@@ -183,7 +184,7 @@ extension PracticeWorld {
         }
         let all = subscriptions(of: customer).filter { group == nil || $0.group == group }
         guard let found = all.last(where: { $0.phase != .ended }) ?? all.last else {
-            throw .refused("\(customer) has no subscription\(group.map { " of \($0)" } ?? "")")
+            throw .refused("\(customer) has no subscription\(group.map { " in \($0)" } ?? "")")
         }
         return found
     }
@@ -193,7 +194,7 @@ extension PracticeWorld {
     private mutating func cancel(_ subscription: Subscription) throws(PracticeError) {
         let original = subscription.original
         if subscription.sharedFrom != nil {
-            throw .refused("\(original) is shared by another; that customer cancels it")
+            throw .refused("\(original) is shared by another customer, who has to cancel it")
         }
         if subscription.phase == .ended || subscription.phase == .revoked {
             throw .refused("\(original) has ended already")
@@ -215,7 +216,9 @@ extension PracticeWorld {
     private mutating func resume(_ subscription: Subscription) throws(PracticeError) {
         let isOff = !subscription.willRenew || !subscription.willCommitAgain
         guard subscription.isServing, isOff, subscription.sharedFrom == nil else {
-            throw .refused("\(subscription.original) is not cancelled, or is over: buy it again")
+            throw .refused(
+                "\(subscription.original) is not cancelled, or is over; if it is over, buy it again"
+            )
         }
         subscriptions[subscription.original]?.willRenew = true
         subscriptions[subscription.original]?.willCommitAgain = true
@@ -226,15 +229,16 @@ extension PracticeWorld {
     private mutating func change(_ old: Subscription, _ step: Step) throws(PracticeError) {
         let original = old.original
         guard old.phase == .active, old.sharedFrom == nil else {
-            throw .refused("\(original) is \(old.phase.rawValue); only an active one is changed")
+            throw .refused(
+                "\(original) is \(old.phase.rawValue); only an active one can be changed")
         }
         guard let id = step.product, case let target = try article(id), target.group == old.group,
             let present = shop.article(old.product)
-        else { throw .invalid("change needs a product of the group \(old.group)") }
+        else { throw .invalid("change needs a product in the group \(old.group)") }
         let offer = try offer(step.offer, of: target, for: old.customer)
         if target.id == old.product {
             guard old.nextProduct != old.product else {
-                throw .refused("\(original) is and stays \(target.id)")
+                throw .refused("\(original) is already \(target.id), and no change is pending")
             }
             subscriptions[original]?.nextProduct = target.id
             tell("DID_CHANGE_RENEWAL_PREF", nil, original)
