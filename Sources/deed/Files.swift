@@ -49,7 +49,7 @@ func freeBytes(in folder: String) -> Int64? {
 func temporaryFolder(_ beginning: String) throws(CommandEnd) -> String {
     var template = nameTemplate(beginning)
     guard mkdtemp(&template) != nil else {
-        throw .fault("\(beginning)… cannot be made: \(String(cString: strerror(errno)))")
+        throw .fault("\(beginning)… cannot be created: \(String(cString: strerror(errno)))")
     }
     return String(decoding: template.dropLast().map(UInt8.init(bitPattern:)), as: UTF8.self)
 }

@@ -38,7 +38,8 @@ struct TwoStepTests {
     private func press(_ target: String, _ fields: [String: String] = reasons) throws -> String {
         let shown = browser.get(target)
         #expect(
-            shown.status == 200 && shown.text.contains("Nothing has been done yet"), "\(shown.text)")
+            shown.status == 200 && shown.text.contains("Nothing has been done yet"), "\(shown.text)"
+        )
         let place = String(target.split(separator: "?")[0])
         let sent = Browser.hidden(in: shown.text).merging(fields) { $1 }
         let done = browser.post(place, sent)

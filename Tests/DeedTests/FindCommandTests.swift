@@ -74,12 +74,12 @@ extension ProgramTests {
                 lines == [
                     "The store of com.example.game knows the order number \(order) (sandbox); what "
                         + "is new of that is recorded (1).",
-                    "order number \(order)   sandbox   apple:\(id)   level2   no customer claimed it; to "
+                    "order number \(order)   sandbox   apple:\(id)   level2   no customer has claimed it; to "
                         + "give it to one: deed unclaimed attach apple:\(id) --environment sandbox",
                 ])
             let shown = try run("store", "order", order, "--bundle-id", "com.example.game")
             let standing =
-                "apple:\(id)   transaction \(id)   level2   bought   no customer claimed it   "
+                "apple:\(id)   transaction \(id)   level2   bought   no customer has claimed it   "
             #expect(shown.output.hasPrefix(standing), "\(shown.output)")
             let attached = try run(
                 "unclaimed", "attach", "apple:\(id)", "--customer", "ann", "--reason", "r",

@@ -33,7 +33,7 @@ enum KeyPlace: Sendable {
     func missing(in value: String? = nil) -> Problem {
         switch self {
         case .bearer: value.map(isBearerAlone) == true ? .emptyBearerKey : .noBearerKey
-        case .cookie: .noKey("Sign in; your browser then sends the key by itself.")
+        case .cookie: .noKey("Sign in; your browser then sends the key automatically.")
         }
     }
 }

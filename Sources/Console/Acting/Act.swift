@@ -77,10 +77,10 @@ struct Act: Sendable {
             Field(name: "entitlement", label: "Entitlement", hint: "Its id in the catalog."),
             Field(name: "for", label: "For how long", kind: .choice(lengths)),
             Field(
-                name: "start", label: "From when on",
+                name: "start", label: "Start",
                 kind: .choice([
                     ("now", "from now on"),
-                    ("after_current", "after what gives it at present"),
+                    ("after_current", "after the present access ends"),
                 ])),
         ], method: "POST", path: { $0.path("/grants") }
     ) { target in
@@ -95,7 +95,7 @@ struct Act: Sendable {
         button: "Change it",
         fields: [
             Field(
-                name: "for", label: "For how long in all",
+                name: "for", label: "Total length",
                 hint: "Counted from the start of the grant.", kind: .choice(lengths))
         ], method: "PATCH", path: { $0.below("grants") }
     ) { target in
@@ -129,7 +129,7 @@ struct Act: Sendable {
 
     static let takeBack = Act(
         pattern: "/purchases/{purchase}/undo_transfer", title: "Undo a purchase's last move",
-        button: "Take it back", fields: [], method: "POST",
+        button: "Undo it", fields: [], method: "POST",
         path: { $0.below("purchases", "/undo_transfer") }, body: { _ in [:] })
 
     static let attach = Act(
@@ -148,8 +148,8 @@ struct Act: Sendable {
         fields: [], method: "POST", path: { $0.below("purchases", "/block") }, body: { _ in [:] })
 
     static let unblock = Act(
-        pattern: "/purchases/{purchase}/unblock", title: "Take a block back",
-        button: "Take it back",
+        pattern: "/purchases/{purchase}/unblock", title: "Unblock a purchase",
+        button: "Undo it",
         fields: [], method: "POST", path: { $0.below("purchases", "/unblock") }, body: { _ in [:] })
 
     static let merge = Act(
@@ -160,7 +160,7 @@ struct Act: Sendable {
     ) { target in ["into": .string(target.fields.trimmed("into") ?? "")] }
 
     static let unmerge = Act(
-        pattern: "/unmerge", title: "Take a merge back", button: "Take it back", fields: [],
+        pattern: "/unmerge", title: "Undo a merge", button: "Undo it", fields: [],
         method: "POST", path: { $0.path("/merge/undo") }, isOfBoth: true, body: { _ in [:] })
 
     static let close = Act(

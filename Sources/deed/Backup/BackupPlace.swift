@@ -18,7 +18,7 @@ struct BackupPlace {
     init(making path: String) throws(CommandEnd) {
         self.path = absolutePath(path)
         if mkdir(self.path, 0o700) != 0, errno != EEXIST {
-            throw .fault("\(self.path) cannot be made: \(String(cString: strerror(errno)))")
+            throw .fault("\(self.path) cannot be created: \(String(cString: strerror(errno)))")
         }
         if access(self.path, W_OK | X_OK) != 0 {
             throw .fault("\(self.path) cannot be written to: \(String(cString: strerror(errno)))")
@@ -45,7 +45,7 @@ struct BackupPlace {
         }
         let draft = "\(path)/\(BackupPlace.unfinished)\(getpid())"
         if mkdir(draft, 0o700) != 0 {
-            throw .fault("\(draft) cannot be made: \(String(cString: strerror(errno)))")
+            throw .fault("\(draft) cannot be created: \(String(cString: strerror(errno)))")
         }
         return draft
     }
@@ -55,7 +55,7 @@ struct BackupPlace {
         let text = instant.text.filter { $0.isNumber || $0 == "T" }
         let whole = "\(path)/\(BackupPlace.prefix)\(text)"
         if rename(draft, whole) != 0 {
-            throw .fault("\(whole) cannot be made: \(String(cString: strerror(errno)))")
+            throw .fault("\(whole) cannot be created: \(String(cString: strerror(errno)))")
         }
         syncFolder(of: whole)
         return whole

@@ -141,7 +141,7 @@ struct Restoring {
         let quiet = ["--no-psqlrc", "--quiet", "--no-password"]
         let made = source.run(programs, "psql", quiet + ["--file=\(folder)/roles.sql"])
         // Without ON_ERROR_STOP, psql continues after a role that exists.
-        if made.status != 0 { throw .fault("The roles cannot be made: \(made.output)") }
+        if made.status != 0 { throw .fault("The roles cannot be created: \(made.output)") }
         if target.mayServe { return }
         let statement = Restoring.admission(of: target.login)
         let admitted = source.run(programs, "psql", quiet + ["--command=\(statement)"])

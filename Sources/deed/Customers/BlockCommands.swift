@@ -30,7 +30,7 @@ private let unblockCommand = CommandSpec(
     example:
         "deed unblock --customer u1 --purchase apple:2000000123 --reason \"it was the owner's card\""
 ) { invocation throws(CommandEnd) in
-    try invocation.changeBlock(as: "is not blocked any more") {
+    try invocation.changeBlock(as: "is no longer blocked") {
         blocks, purchase, stream, reason, sender in
         blocks.unblocking(purchase, of: stream, reason: reason, by: sender)
     }

@@ -57,7 +57,7 @@ private let listEventsCommand = CommandSpec(
 extension EventsAnswer {
     fileprivate var timeline: String {
         if entries.isEmpty {
-            return "Nothing happened to \"\(stream.customer)\" in \(stream.environment)."
+            return "Nothing has happened to \"\(stream.customer)\" in \(stream.environment)."
         }
         let lines = entries.map { entry in
             "\(entry.recorded.version)   \(entry.recorded.recordedAt.text)   \(entry.type)   "

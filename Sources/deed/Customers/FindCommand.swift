@@ -126,7 +126,7 @@ extension FoundMatch {
         let name = (isPurchase ? purchase : nil) ?? lead.id
         let holder =
             customer.map { "customer \($0)" }
-            ?? "no customer claimed it; to give it to one: deed unclaimed attach \(purchase ?? "") "
+            ?? "no customer has claimed it; to give it to one: deed unclaimed attach \(purchase ?? "") "
             + "--environment \(environment)"
         return [
             "\(lead.kind.words) \(name)", environment, isPurchase ? nil : purchase, product?.text,

@@ -57,12 +57,12 @@ extension Invocation {
 extension GrantListAnswer {
     fileprivate var table: String {
         if grants.isEmpty, next == nil {
-            return "No grant of \(project) in \(environment) fits."
+            return "No grant of \(project) in \(environment) matches."
         }
         let more =
             next.map { next in
                 grants.isEmpty
-                    ? ["None of the newest fits; for those before, see: --after \(next.text)"]
+                    ? ["None of the newest matches; for older ones, see: --after \(next.text)"]
                     : ["There is more; see: --after \(next.text)"]
             } ?? []
         return (grants.map { $0.line(actorNames) } + more).joined(separator: "\n")

@@ -42,7 +42,7 @@ private let closeOrderCommand = CommandSpec(
     path: ["order", "close"],
     summary: "Closes an order that was cancelled, or that was settled by hand.",
     options: [
-        .value("customer", "ID", "whose it is", isRequired: true),
+        .value("customer", "ID", "the customer who holds it", isRequired: true),
         .value("order", "ID", "the order's id", isRequired: true),
         .value(
             "because", "CAUSE",

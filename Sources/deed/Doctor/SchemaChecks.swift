@@ -11,7 +11,7 @@ extension HealthCheck {
         if try patient.standing.get().migration != 0 { return nil }
         return Finding(
             sentence: "The database does not have Deed's schema.",
-            remedy: "Make it, with the owner's login.", commands: [.shell("deed migrate")])
+            remedy: "Create it with the owner's login.", commands: [.shell("deed migrate")])
     }
 
     static let schemaOutdated = one(

@@ -46,7 +46,7 @@ struct KeyFile {
             try FileManager.default.createDirectory(
                 atPath: parent, withIntermediateDirectories: true)
         } catch {
-            throw .fault("\(parent) cannot be made: \(error.localizedDescription).")
+            throw .fault("\(parent) cannot be created: \(error.localizedDescription).")
         }
         return try HeldFolder(making: folder)
     }

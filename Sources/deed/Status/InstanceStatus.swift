@@ -57,7 +57,7 @@ extension SeenInstance {
             return [
                 StatusLine(
                     "\(head) has been silent for \(span(seenAgo))",
-                    remedy: "start it again; if it is gone for good, its row goes within a day")
+                    remedy: "start it again; if it is gone for good, it disappears within a day")
             ]
         }
         if !words.reasons.isEmpty {

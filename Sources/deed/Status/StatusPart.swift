@@ -39,7 +39,7 @@ struct StatusPart {
             return head + line.text + (line.remedy.map { ": \($0)" } ?? "")
         }
         let rest = sorted.count - shown.count
-        if rest > 0 { rows.append("             and \(rest) more, as deed status --json says") }
+        if rest > 0 { rows.append("             and \(rest) more; see: deed status --json") }
         return rows.joined(separator: "\n")
     }
 }

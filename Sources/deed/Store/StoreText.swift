@@ -120,7 +120,7 @@ extension PurchaseStanding {
     }
 
     fileprivate var line: String {
-        let holder = holder.map { "customer \($0)" } ?? "no customer claimed it"
+        let holder = holder.map { "customer \($0)" } ?? "no customer has claimed it"
         return "\(product)   \(state)   \(holder)"
     }
 }
