@@ -165,10 +165,10 @@ package final class Ledger: Sendable {
         metrics.gauge("deed_database_pool_in_use", "Connections for lists in use.") { [pool] in
             Int64(pool.inUse)
         }
-        metrics.gauge("deed_state_bytes", "Memory used by states of streams, approximately.") {
+        metrics.gauge("deed_state_bytes", "Approximate memory used by stream states.") {
             [cache] in Int64(cache.weight)
         }
-        metrics.gauge("deed_keys_forged", "Rows of keys without an event.") { [knownKeys] in
+        metrics.gauge("deed_keys_forged", "Key rows without an event.") { [knownKeys] in
             Int64(knownKeys.forgedCount)
         }
         metrics.gauge(

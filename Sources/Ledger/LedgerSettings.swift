@@ -57,7 +57,7 @@ package struct LedgerMeasures: Sendable {
             "deed_log_blocked_total",
             "Commands that failed because an event lies beyond the head of their shard.")
         readSizes = metrics.histogram(
-            "deed_read_batch_size", "Customers read together for calls of their own.",
+            "deed_read_batch_size", "Customers read together for separate calls.",
             bounds: Histogram.sizeBounds, unit: .plain)
         keptStates = metrics.counter(
             "deed_states_kept_total", "States of long streams that were kept beside the log.")

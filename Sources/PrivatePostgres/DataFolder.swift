@@ -36,7 +36,7 @@ package struct DataFolder {
         // PostgreSQL passes its settings through a shell and reads its sockets as a list.
         if absolute.contains(where: { "',\\\"\n$`".contains($0) }) {
             throw .folderUnusable(
-                absolute, reason: "its path holds a quote, comma, backslash, dollar or backtick")
+                absolute, reason: "its path contains a quote, comma, backslash, dollar or backtick")
         }
         self.path = absolute
         owner = try DataFolder.give(absolute, wanting: nil)

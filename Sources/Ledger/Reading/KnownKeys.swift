@@ -43,7 +43,7 @@ final class KnownKeys: Sendable {
             [
                 "key": .string(key.key.text), "project": .string(key.project.text),
                 "reason": .string(
-                    "A row of deed.keys has no event behind it, so its key opens nothing. Something other "
+                    "A row of deed.keys has no event behind it, so its key grants no access. Something other "
                         + "than Deed writes to the database; run deed audit --projections."),
             ])
     }

@@ -129,8 +129,8 @@ final class DatabaseCondition: Sendable {
 extension Impediment {
     static let full = Impediment(
         .full,
-        "The disk of the database is full: PostgreSQL cannot write any more. Make room where its data and "
-            + "its write-ahead log are.")
+        "The database's disk is full, so PostgreSQL can no longer write. Free up space for its data and "
+            + "its write-ahead log.")
 
     static let readOnly = Impediment(
         .readOnly,
@@ -142,7 +142,7 @@ extension Impediment {
         let found = look.standbysPresent == 0 ? "none is" : "\(look.standbysPresent) are"
         return Impediment(
             .noStandby,
-            "Commits wait for \(needed) and \(found) connected. Start a standby, or change "
+            "Commits wait for \(needed), but \(found) connected. Start a standby, or change "
                 + "synchronous_standby_names.")
     }
 

@@ -20,7 +20,7 @@ package struct SchemaDifference: Hashable, Sendable, CustomStringConvertible {
 
     package var description: String {
         "\(object), \(aspect): should be \(expected ?? "nothing") and is \(found ?? "nothing")."
-            + (remedy.map { " To mend it: \($0)" } ?? "")
+            + (remedy.map { " To repair it: \($0)" } ?? "")
     }
 
     /// The statement or command that fixes it, if there is one.
