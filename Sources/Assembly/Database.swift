@@ -38,8 +38,8 @@ package struct Database: Sendable {
                 code: "no_database",
                 sentence:
                     "There is no database in \(dataFolder), or this user may not see it. If there was one, mount "
-                    + "its disk, or restore a backup: deed restore BACKUP --data-dir \(dataFolder). An empty one is "
-                    + "made by: deed serve")
+                    + "its disk, or restore a backup: deed restore BACKUP --data-dir \(dataFolder). To create an "
+                    + "empty one, run: deed serve")
         }
         do throws(PrivatePostgresError) {
             let postgres = try PrivatePostgres(

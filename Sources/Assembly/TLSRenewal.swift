@@ -96,7 +96,7 @@ final class TLSRenewal: Sendable {
                 [
                     "reason": .string(error.description),
                     "remedy":
-                        "let the user that serves read both files, then send SIGHUP; until then clients get the previous certificate",
+                        "let the user that runs Deed read both files, then send SIGHUP; until then clients get the previous certificate",
                 ])
         }
     }

@@ -29,7 +29,7 @@ package final class DeliveryMeasures: Sendable {
         ) { [standings] in standings.change(wake: .none) { $0.values.map(\.lag).max() ?? 0 } }
         metrics.gauge(
             "deed_webhook_lag_seconds",
-            "How old the oldest event is that has not arrived, of the webhooks that this instance sends to."
+            "The age of the oldest event that has not arrived, of the webhooks that this instance sends to."
         ) { [standings, now] in
             let oldest = standings.change(wake: .none) { $0.values.compactMap(\.oldestAt).min() }
             return oldest.map { max(0, now().milliseconds - $0.milliseconds) / 1000 } ?? 0

@@ -99,7 +99,7 @@ package enum OutboundError: Error, Equatable, CustomStringConvertible {
             "the name has no public address; the operator can allow its address with --webhook-allow"
         case .cancelled: "the request was cancelled because Deed is stopping; send it again"
         case .overloaded(let limit):
-            "\(limit) requests to other servers are under way already; try again later"
+            "\(limit) requests to other servers are already in progress; try again later"
         }
     }
 }

@@ -94,7 +94,7 @@ extension StoreTrouble {
 
     static func noKey(of app: AppID) -> StoreTrouble {
         .unconfigured(
-            "Deed has no key for Google Play for \(app). In the Google Cloud console, make a key of "
+            "Deed has no key for Google Play for \(app). In the Google Cloud console, create a key for "
                 + "a service account (IAM & Admin, Service Accounts, Keys, Add key, JSON), and set it "
                 + "with: deed app set --package \(app) --service-account-file FILE")
     }

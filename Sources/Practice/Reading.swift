@@ -74,7 +74,7 @@ private func sentence(of error: DecodingError) -> String {
     case .dataCorrupted(let context):
         let isOurs = context.debugDescription.hasPrefix("is \"")
         return place(context.codingPath) + " "
-            + (isOurs ? context.debugDescription : "has a value that is not known")
+            + (isOurs ? context.debugDescription : "has an unknown value")
     @unknown default: return "it cannot be read: \(error)"
     }
 }

@@ -17,10 +17,10 @@ extension PracticeWorld {
         self.shop = shop
         self.shop.app.notificationURL = shop.app.notificationURL ?? url
         if let pace, pace != self.pace {
-            throw .refused("this store has another pace; start in a new folder to change it")
+            throw .refused("this store has a different pace; start in a new folder to change it")
         }
         if let seed, seed != self.seed {
-            throw .refused("this store has another seed; start in a new folder to change it")
+            throw .refused("this store has a different seed; start in a new folder to change it")
         }
         if clock != nil, clockOffset != nil {
             throw .refused("this store's clock runs; start in a new folder for a test clock")

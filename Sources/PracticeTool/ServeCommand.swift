@@ -7,14 +7,14 @@ let serveCommand = CommandSpec(
     options: [
         .dataDir,
         .setting("listen", "ADDRESS", "where the store listens", fallback: "127.0.0.1:9090"),
-        .value("notify", "URL", "where Deed takes notifications"),
+        .value("notify", "URL", "Deed's address for notifications"),
         .value("clock", "INSTANT", "a clock that stands still until it is advanced"),
         .value("pace", "PACE", "calendar, sandbox, or the length of a month like 5m"),
-        .value("seed", "NUMBER", "the seed for chance"),
+        .value("seed", "NUMBER", "the seed for random events"),
         .value("service-url", "URL", "a Deed with a test clock, which follows the store's clock"),
         .value(
             "service-key", "FILE",
-            "an admin key of that Deed; without it, DEED_PRACTICE_SERVICE_KEY is the key"),
+            "an admin key for that Deed; the default is the key in DEED_PRACTICE_SERVICE_KEY"),
     ],
     example: "deed-practice serve --data-dir ~/practice"
 ) { invocation throws(CommandEnd) in
@@ -66,7 +66,7 @@ let serveCommand = CommandSpec(
 
 let rootsCommand = CommandSpec(
     path: ["roots"],
-    summary: "Makes the folder with the roots that Deed must trust, unless they are there.",
+    summary: "Creates the roots that Deed must trust, unless the folder already has them.",
     options: [.dataDir], example: "deed-practice roots --data-dir ~/practice"
 ) { invocation throws(CommandEnd) in
     let path = invocation["data-dir"] ?? ""
@@ -88,7 +88,8 @@ private func follow(
         try service.follow(instant)
     } catch {
         printError("error: \(error.sentence)")
-        throw .broken("Deed's clock did not follow, and what is due waits: \(error.sentence)")
+        throw .broken(
+            "Deed's clock did not follow, so everything that is due has to wait: \(error.sentence)")
     }
 }
 
@@ -109,7 +110,7 @@ private func world(
     }
     let seed = try invocation["seed"].map { text throws(PracticeError) in
         guard let seed = UInt64(text) else {
-            throw .invalid("--seed must be a whole number from 0 on")
+            throw .invalid("--seed must be a whole number that is not negative")
         }
         return seed
     }

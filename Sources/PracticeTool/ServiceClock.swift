@@ -16,7 +16,7 @@ struct ServiceClock: Sendable {
     init?(_ invocation: Invocation) throws(CommandEnd) {
         guard let url = invocation["service-url"] else {
             if invocation["service-key"] != nil {
-                throw invocation.usage("--service-key goes with --service-url")
+                throw invocation.usage("--service-key requires --service-url")
             }
             return nil
         }
@@ -24,7 +24,7 @@ struct ServiceClock: Sendable {
         let variable = ProcessInfo.processInfo.environment["DEED_PRACTICE_SERVICE_KEY"]
         if let file = invocation["service-key"] {
             guard let data = FileManager.default.contents(atPath: file) else {
-                throw .refused("\(file) cannot be read; it should hold an admin key of Deed")
+                throw .refused("\(file) cannot be read; it should contain an admin key for Deed")
             }
             let text = String(decoding: data, as: UTF8.self)
             key = text.trimmingCharacters(in: .whitespacesAndNewlines)
@@ -32,7 +32,7 @@ struct ServiceClock: Sendable {
             key = variable
         } else {
             throw invocation.usage(
-                "--service-url needs an admin key of Deed: --service-key FILE, or "
+                "--service-url needs an admin key for Deed: --service-key FILE, or "
                     + "DEED_PRACTICE_SERVICE_KEY")
         }
     }
@@ -47,7 +47,9 @@ struct ServiceClock: Sendable {
         while state.now < target {
             // The clock does not move on before everything that is due is done.
             if !state.isCaughtUp {
-                throw .fault("\(base) has not done by \(state.now.text) what is due; see its log")
+                throw .fault(
+                    "\(base) has not finished the work that is due by \(state.now.text); see its log"
+                )
             }
             let step =
                 [state.due, state.now.advanced(byMilliseconds: ServiceClock.day), target]

@@ -122,7 +122,7 @@ extension CommandError {
         switch error {
         case .fault(let fault): self = .fault(fault)
         case .cursorLost, .cursorOfAnotherDatabase:
-            self = .fault(.broken("the feed refused a place that it gave"))
+            self = .fault(.broken("the feed refused a cursor that it had issued"))
         }
     }
 }

@@ -82,7 +82,7 @@ extension PracticeWorld {
             book(new.firstOrder, of: new, items, .pending)
             return Outcome(
                 customer: customer, transaction: token,
-                note: "waits for payment; see: approve, decline")
+                note: "is waiting for payment; see: approve, decline")
         }
         begin(token)
         return Outcome(customer: customer, transaction: token)
@@ -158,7 +158,7 @@ extension PracticeWorld {
             id: good.order, token: token, state: .pending, created: now, changed: now, lines: [line]
         )
         if step.pending == true || release != nil {
-            let note = release.map { "will be charged at \($0.text)" } ?? "waits for payment"
+            let note = release.map { "will be charged at \($0.text)" } ?? "is waiting for payment"
             return Outcome(customer: customer, transaction: token, note: note)
         }
         payGood(token)

@@ -130,7 +130,7 @@ package struct DataFolder: Sendable {
                     atPath: "\(path)/\(name)", withIntermediateDirectories: true,
                     attributes: [.posixPermissions: mode])
             } catch {
-                throw .broken("\(path) cannot be made: \(error.localizedDescription)")
+                throw .broken("\(path) cannot be created: \(error.localizedDescription)")
             }
         }
     }

@@ -19,7 +19,8 @@ extension PracticeWorld {
         if step.ask == true {
             let name = uuid()
             asks[name] = Ask(customer: customer, buy: step.changed { $0.ask = nil })
-            return Outcome(customer: customer, note: "waits for a parent; see: approve, decline")
+            return Outcome(
+                customer: customer, note: "is waiting for a parent; see: approve, decline")
         }
         if article.isRenewing { return try subscribe(step, article, for: customer) }
         return buyOnce(step, article, for: customer)

@@ -59,7 +59,7 @@ struct PlayCommandTests {
                 (["buy", "--product", "pro:mnthly"] + google, 2, "the nearest is pro:monthly"),
                 (
                     ["buy", "--product", "level2", "--store", "http://127.0.0.1:1"], 2,
-                    "a store's address is --url"
+                    "--url sets the store's address"
                 ),
                 (["show", "--store", program.url], 2, "--store is now called --url"),
                 (["change", "--when", "soon", "--product", "pro"] + google, 2, "when has a value"),
