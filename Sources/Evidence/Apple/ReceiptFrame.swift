@@ -32,7 +32,7 @@ struct ReceiptFrame {
         }
     }
 
-    /// The binary form of a receipt in either form.
+    /// A receipt in binary form, whether it was given in base64 or in binary.
     static func binary(of bytes: [UInt8]) throws(EvidenceRefusal) -> [UInt8] {
         if bytes.first == BERTag.sequence { return bytes }
         if isTransactionReceipt(bytes) { throw .transactionReceipt }
