@@ -1,6 +1,6 @@
 -- 1 shards, 2 projects, 3 environments, 4 customers, 5 known versions, 6 known heads of the shards,
--- 7 the number of new events at which a stream is late, or null: of a late one, only one event
--- behind these is returned
+-- 7 the number of new events at which a stream is late, or null: for a late stream, only a single
+-- later event is returned
 select e.shard, e.seq, e.project, e.environment, e.customer, e.version, e.type, e.payload,
     e.occurred_at, e.recorded_at, e.actor, e.cause, e.cause_digest, e.catalog_version,
     e.format

@@ -34,7 +34,7 @@ left join lateral (
         and e.customer = wanted.customer and e.version between kept.version and kept.version
         and e.shard + 0 = wanted.shard and e.seq + 0 = kept.seq and e.chain = kept.chain
         and e.seq + 0 <= s.head
-    -- Only a range has an order, as in load_streams.
+    -- The order takes effect only with a range, as in load_streams.
     order by e.version limit 1
 ) as k on true
 -- A stream without new events also gets a row, without an event.

@@ -5,7 +5,7 @@ import Postgres
 import Telemetry
 import Threading
 
-/// Passes on to in-memory readers the events that any instance has appended. It polls the database.
+/// Informs in-memory readers of the events that any instance has appended. It polls the database.
 ///
 /// A head before the known place, or a new connection, may mean that this is a different log. All
 /// readers then restart at its end.

@@ -47,7 +47,7 @@ extension Ledger {
         if !condition.dependsOnStandby { return }
         let asked = monotonicMicroseconds()
         let fault = certainty.change(wake: .none) { last in
-            // Another caller's check that began later is good enough.
+            // Another caller's check that began after this call is good enough.
             if last.began < asked {
                 last.began = monotonicMicroseconds()
                 do throws(Fault) {

@@ -4,7 +4,7 @@ import SQL
 
 // How far stores' records have been read.
 extension Ledger {
-    /// Customers of a project and these apps whose subscriptions are due for a store query, most
+    /// A project's customers with subscriptions in these apps that are due for a store query, most
     /// overdue first.
     package func dueInquiries(
         of project: ProjectID, _ apps: [AppID], by instant: Instant, after last: DueInquiry?,

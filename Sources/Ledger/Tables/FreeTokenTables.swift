@@ -39,7 +39,7 @@ extension Table {
             carrying.cells(isLookedAt: false)
         })
 
-    /// Account tokens without a customer that held purchases carry, if the tokens could move the purchases.
+    /// Account tokens of held purchases that belong to no customer yet, if they could move the purchases.
     static let carriedTokens = Table(
         "carried_tokens",
         [
