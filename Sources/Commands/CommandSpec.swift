@@ -1,4 +1,4 @@
-/// One command: enough to parse, run and explain it.
+/// A command, with everything needed to parse, run and explain it.
 package struct CommandSpec: Sendable {
     /// `["project", "create"]`
     package let path: [String]

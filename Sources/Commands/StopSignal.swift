@@ -47,7 +47,7 @@ package enum StopSignal {
         return poll(&ends, 1, Int32(milliseconds)) > 0
     }
 
-    /// Ends the wait like a signal does.
+    /// Ends the wait, as a signal does.
     package static func raise() {
         var byte: UInt8 = 1
         _ = write(pipeEnds.write, &byte, 1)

@@ -12,7 +12,7 @@ package func printBytes(_ bytes: [UInt8]) {
     write(bytes, to: STDOUT_FILENO)
 }
 
-/// Prints a line to standard error in one piece.
+/// Prints a line to standard error with a single write.
 package func printError(_ text: String) {
     write(text + "\n", to: STDERR_FILENO)
 }

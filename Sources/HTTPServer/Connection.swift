@@ -5,9 +5,9 @@ import Synchronization
 
 /// One client's connection and its current request.
 ///
-/// `@unchecked Sendable`: MHD makes calls for a connection from one thread at a time and leaves a
-/// suspended one alone, so only its one reply touches `answer`. Everything else that the sweeper
-/// reads is atomic or never changes.
+/// `@unchecked Sendable`: MHD calls back for a connection from one thread at a time, and not at all
+/// while it is suspended, so only the single reply touches `answer` then. Everything else that the
+/// sweeper reads is atomic or never changes.
 final class Connection: @unchecked Sendable {
     let socket: Int32
     private let reception: Reception
@@ -101,10 +101,10 @@ final class Connection: @unchecked Sendable {
         if !isFirst { expire(after: reception.timeouts.head) }
     }
 
-    /// Only the first line of the request has been seen so far.
+    /// Whether at most the first line of the request has been seen so far.
     var isNew: Bool { current.stage == .head || current.stage == .asking }
 
-    /// The first line has arrived, but not the headers.
+    /// Called when the first line has arrived, but not the headers.
     func open(_ target: UnsafePointer<CChar>) {
         headBegins()
         isFirst = false
@@ -116,8 +116,8 @@ final class Connection: @unchecked Sendable {
         current.query = String(cString: mark + 1)
     }
 
-    /// The head has arrived, and a body may follow. It cannot be answered yet, because MHD would
-    /// then close the connection.
+    /// Called when the head has arrived and a body may follow. The request cannot be answered yet,
+    /// because MHD would then close the connection.
     func begin(_ line: RequestLine) -> MHD_Result {
         if current.stage == .asking { return admitted(line) }
         current.stage = .body
@@ -169,7 +169,7 @@ final class Connection: @unchecked Sendable {
         return readOn(line, declared)
     }
 
-    /// A worker has decided about the body.
+    /// Called when a worker has decided about the body.
     private func admitted(_ line: RequestLine) -> MHD_Result {
         current.stage = .body
         guard let admission = current.admission.take() else { return .NO }
@@ -234,7 +234,7 @@ final class Connection: @unchecked Sendable {
         }
     }
 
-    /// The request is complete, or a reply to it is ready.
+    /// Called when the request is complete, or when a reply to it is ready.
     func finish(_ line: RequestLine) -> MHD_Result {
         if current.stage == .suspended {
             guard let answer = current.answer.take() else { return .NO }
@@ -253,7 +253,7 @@ final class Connection: @unchecked Sendable {
         }
     }
 
-    /// The answer was sent, or the connection ended without it.
+    /// Called when the answer has been sent, or the connection has ended without one.
     func close() {
         isInFlight.store(false, ordering: .sequentiallyConsistent)
         noteKey()
@@ -342,7 +342,7 @@ final class Connection: @unchecked Sendable {
             reception.connections.deadline(after: milliseconds), ordering: .relaxed)
     }
 
-    /// Ends an overdue connection. Its request is not handled, even if it was completed in between.
+    /// Ends an overdue connection. Its request is not handled, even if it has since become complete.
     func sweep(at time: Int64) {
         let limit = deadline.load(ordering: .relaxed)
         guard limit < time, limit != Self.swept else { return }

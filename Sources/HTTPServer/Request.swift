@@ -91,7 +91,7 @@ package struct Request: ~Copyable {
         }
     }
 
-    /// The header's value. Case does not matter in the name.
+    /// The header's value. The name's case does not matter.
     package func header(_ name: StaticString) throws(HeaderError) -> String? {
         switch source {
         case .connection(let connection, _):

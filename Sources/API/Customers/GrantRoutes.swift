@@ -84,7 +84,7 @@ extension Body {
             guard let duration = try optionalDuration("for") else {
                 throw .missing(
                     "for",
-                    "The member \"for\" is missing: a grant after the present access lasts so long from then on."
+                    "The member \"for\" is missing: it says how long a grant after the present access lasts."
                 )
             }
             return .afterCurrent(duration)
@@ -123,7 +123,7 @@ extension Body {
         case .never where !isForEver:
             throw .missing("end", "Give \"end\", \"for\", or \"for_ever\": true.")
         case .at where isForEver, .after where isForEver:
-            throw .invalid("for_ever", "Give \"end\", \"for\" or \"for_ever\", one of them.")
+            throw .invalid("for_ever", "Give exactly one of \"end\", \"for\" and \"for_ever\".")
         default: return end
         }
     }

@@ -93,7 +93,7 @@ extension Call {
 }
 
 extension Body {
-    /// Missing members change nothing.
+    /// The change that the body describes. Missing members change nothing.
     fileprivate func settingsChange() throws(Problem) -> SettingsChange {
         var change = SettingsChange()
         change.transfer = try optionalWord("transfer")

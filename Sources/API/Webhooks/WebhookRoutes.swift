@@ -197,7 +197,7 @@ extension Problem {
 }
 
 extension Body {
-    /// Missing members change nothing.
+    /// The change that the body describes. Missing members change nothing.
     fileprivate func webhookChange(_ reach: WebhookReach) throws(Problem) -> WebhookChange {
         var change = WebhookChange()
         change.url = try optionalText("url").map { text throws(Problem) in
@@ -280,7 +280,7 @@ extension Body {
                 throw .invalid("event", "\"event\" must be the id of an event in the feed.")
             }
             if let other = rest.first(where: holds) {
-                throw .invalid(other, "\"event\" is one event; send no \"\(other)\" with it.")
+                throw .invalid(other, "\"event\" names one event; leave \"\(other)\" out.")
             }
             return .event(event)
         }

@@ -88,7 +88,7 @@ struct BackupPlace {
     func requireOwn(_ log: [ShardMark], _ keys: [SecretKey]) throws(CommandEnd) {
         guard let last = backups.last else { return }
         let advice =
-            "Look whether this is the right database; if it is, give another folder with --out."
+            "Check whether this is the right database; if it is, give another folder with --out."
         guard let manifest = try? Manifest(readIn: last, keys) else {
             throw .refused(
                 code: "backup_of_another",

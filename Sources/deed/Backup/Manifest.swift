@@ -40,7 +40,7 @@ struct Manifest {
             if found.st_mode & S_IFMT == S_IFDIR { continue }
             if found.st_mode & S_IFMT != S_IFREG {
                 throw .refused(
-                    code: "backup_damaged", sentence: "\(path) is not a file of a backup.")
+                    code: "backup_damaged", sentence: "\(path) is not a file from a backup.")
             }
             files.append(
                 File(name: name, bytes: Int64(found.st_size), digest: try fileDigest(path)))

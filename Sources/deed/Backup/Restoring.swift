@@ -94,8 +94,8 @@ struct Restoring {
         if found.version / 10_000 < manifest.postgres {
             throw .refused(
                 code: "postgres_older",
-                sentence: "The dump is of PostgreSQL \(manifest.postgres), and the server is "
-                    + "\(found.version / 10_000): use one that is as new.")
+                sentence: "The dump is from PostgreSQL \(manifest.postgres), and the server is "
+                    + "\(found.version / 10_000): use one that is at least as new.")
         }
         return found
     }

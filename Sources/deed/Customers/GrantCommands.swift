@@ -117,7 +117,7 @@ extension Invocation {
         let end = try grantEnd()
         let isGiven = end != .never
         if isGiven == has("for-ever") {
-            throw usage("give --end, --for or --for-ever, one of them")
+            throw usage("give exactly one of --end, --for and --for-ever")
         }
         return end
     }

@@ -11,7 +11,7 @@ extension HealthCheck {
     ) { patient throws(CommandEnd) in
         if !patient.projects.isEmpty { return nil }
         return Finding(
-            sentence: "There is no project yet, so nothing can be called.",
+            sentence: "There is no project yet, so no call can succeed.",
             remedy: "Make one.", commands: [.shell("deed project create default")])
     }
 
@@ -22,7 +22,7 @@ extension HealthCheck {
             Finding(
                 sentence: "The project \(listed.project) cannot be read, and is closed.",
                 remedy:
-                    "If a newer release wrote it, install that one; else see what was changed with the audit.",
+                    "If a newer release wrote it, install that release. Otherwise, see with the audit what was changed.",
                 commands: [.shell("deed audit")])
         }
     }

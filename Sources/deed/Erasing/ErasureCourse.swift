@@ -186,7 +186,7 @@ extension ErasureLook {
         let parts = Set(sides.map(\.stream.customer)).subtracting([customer]).sorted()
         let found: [(words: String, names: [String])] = [
             ("rights end", Set(sides.flatMap(\.ending)).sorted().map(\.text)),
-            ("the store goes on charging for", sides.flatMap(\.renewing).map(\.description)),
+            ("the store keeps charging for", sides.flatMap(\.renewing).map(\.description)),
             ("goes along", parts.map(\.text)),
             ("purchases came from", Set(sides.flatMap(\.cameFrom)).sorted().map(\.text)),
         ]
@@ -217,7 +217,7 @@ extension ErasureLook.Side {
         }
         if !renewing.isEmpty {
             let names = renewing.map(\.description).joined(separator: ", ")
-            lines.append("    the store goes on charging for: \(names)")
+            lines.append("    the store keeps charging for: \(names)")
         }
         if !cameFrom.isEmpty {
             let names = cameFrom.map(\.text).joined(separator: ", ")

@@ -128,7 +128,7 @@ extension Invocation {
         wish.plan.repairs = has("repair")
         if let flag = wish.plan.idle {
             throw usage(
-                "--\(flag) changes nothing about --only \(self["only"] ?? ""): add projections, or leave "
+                "--\(flag) has no effect with --only \(self["only"] ?? ""): add projections, or leave "
                     + "--\(flag) out")
         }
         wish.parallel = try integer("parallel", in: 1...16) ?? wish.parallel

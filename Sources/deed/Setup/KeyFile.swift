@@ -15,8 +15,8 @@ struct KeyFile {
         fileExists(folder) ? try HeldFolder(folder).line(of: role.rawValue) : nil
     }
 
-    /// Creates the key. Its text is on disk before the key works, so a killed process loses no
-    /// working key.
+    /// Creates the key. Its text is on disk before the key works, so no working key is lost if the
+    /// process is killed.
     func make(_ invocation: Invocation) throws(CommandEnd) {
         let folder = try openFolder()
         let draft = "\(role.rawValue).made"

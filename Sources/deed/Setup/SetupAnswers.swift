@@ -42,7 +42,7 @@ struct SetupAnswers {
         }
         keysFolder = try answer(
             "keys", "DEED_KEYS", usual: place.usualKeys,
-            "4. Which folder gets a key of each role? A folder, or none", SetupAnswers.keys)
+            "4. Which folder should hold a key for each role? A folder, or none", SetupAnswers.keys)
         nightly = try answer(
             "reconcile-at", "DEED_RECONCILE_AT", usual: settings.isSetUp ? "none" : "03:00",
             "5. When is every project reconciled daily, in UTC? A time, or none",

@@ -8,7 +8,7 @@ let setupCommand = CommandSpec(
         .setting("database-url", "URL", "a PostgreSQL of your own, or private"),
         .setting("listen", "ADDRESS", "where the server will listen"),
         .setting("project", "NAME", "the project"),
-        .setting("keys", "FOLDER", "where a key of each role is written, or none"),
+        .setting("keys", "FOLDER", "where to write a key for each role, or none"),
         .setting(
             "reconcile-at", "TIME", "when every project is reconciled daily, in UTC, or none"),
         .flag(

@@ -8,7 +8,7 @@ import Service
 import StoreAccess
 
 extension Invocation {
-    /// Adds parts that need a readable database of this release.
+    /// Adds the parts that need a readable database with this release's schema.
     func addLog(
         to parts: inout [StatusPart], _ database: Database, _ view: inout OperatorsView,
         isForTests: Bool

@@ -42,8 +42,8 @@ struct ServerDoor {
     let isExpected: Bool
     private let certificate: String?
 
-    /// Takes the address from the settings. The operators' address has no TLS, and if there is one,
-    /// the API's server does not know `/readyz`.
+    /// Takes the address from the settings. The operators' address does not use TLS, and if there is
+    /// one, the API's server does not serve `/readyz`.
     init(_ invocation: Invocation) throws(CommandEnd) {
         let listen = try invocation.listenAddress() ?? ""
         let apart = try invocation.listenAddress("operations-listen")
@@ -56,7 +56,7 @@ struct ServerDoor {
     }
 
     /// The address of one of these instances, if it runs on this machine. An address on the command
-    /// line wins.
+    /// line takes precedence.
     static func of(
         _ instances: [SeenInstance], _ invocation: Invocation
     ) throws(CommandEnd) -> ServerDoor {

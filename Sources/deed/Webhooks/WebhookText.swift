@@ -38,7 +38,7 @@ extension Invocation {
         printError("The service needs --webhook-allow (DEED_WEBHOOK_ALLOW) for this address, too.")
     }
 
-    /// Missing flags change nothing.
+    /// The change that the flags describe. Missing flags change nothing.
     func webhookChange() throws(CommandEnd) -> WebhookChange {
         var change = WebhookChange()
         let reach = try webhookSettings().reach
@@ -119,7 +119,7 @@ extension Invocation {
         if let event = self["event"] {
             let rest = ["since", "until", "types", "customer"]
             if rest.contains(where: { self[$0] != nil }) {
-                throw usage("--event is one event, and takes no other flag with it")
+                throw usage("--event names one event; leave the other flags out")
             }
             return .event(event)
         }
