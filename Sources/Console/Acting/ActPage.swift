@@ -147,7 +147,7 @@ struct ActPage {
             """
             \(about)
             \(terms)
-            <p>Nothing has been done yet. </p>
+            <p>Nothing has been done yet.</p>
             \(sides.map { Comparison(side: $0).markup })
             <form class="card" method="post" action="\(value: place.text)">
             \(room.visitor.token)
@@ -165,7 +165,7 @@ struct ActPage {
         return page(
             """
             \(about)
-            <p>Nothing has been done yet.  Reason: \(fields.trimmed("reason") ?? "").\(ticket)</p>
+            <p>Nothing has been done yet. Reason: \(fields.trimmed("reason") ?? "").\(ticket)</p>
             \(sides.map { Comparison(side: $0).markup })
             \(lastStep(fields, last(sides.versions, seen: sides.version(of: stream), mark: room.newMark())))
             """)
