@@ -2,7 +2,7 @@ package import HTTPServer
 import Threading
 
 extension Router {
-    /// Decides about a request's body from its head. The body is kept only if the caller may make
+    /// Decides from a request's head whether to keep the body. It is kept only if the caller may make
     /// the call.
     package func admit(_ request: borrowing Request) -> Admission {
         let started = monotonicMicroseconds()

@@ -22,11 +22,11 @@ extension Header {
 }
 
 extension Response {
-    /// A cache must check that an answer still holds before reusing it: access may end or be
-    /// revoked at any moment. An answer for one key may be forbidden to another.
+    /// A cache must revalidate an answer before reusing it, because access may end or be revoked at
+    /// any moment. What one key may see can be forbidden to another.
     static let askAgain = Header(.caching, "private, no-cache")
 
-    /// A JSON answer with the position in the log up to which it holds.
+    /// A JSON answer with the log position that it reflects.
     static func json(
         _ body: JSON, status: Int = 200, position: Position? = nil
     ) -> Response {
@@ -37,7 +37,7 @@ extension Response {
 }
 
 extension JSON {
-    /// An answer about a customer: its subject, the position up to which it holds, and the content.
+    /// An answer about a customer: its subject, the log position that it reflects, and the content.
     static func answer(about stream: Stream, at position: Position? = nil, _ rest: JSON) -> JSON {
         let head: JSON = [
             "customer": .string(stream.customer.text),
@@ -60,7 +60,7 @@ extension JSONMembers {
     }
 }
 
-/// An entitlement in an answer. One that was never held appears as not active.
+/// An entitlement in an answer. If it was never held, it appears as inactive.
 extension Entitlement? {
     func members(of stream: Stream) -> JSONObject {
         var object = JSONObject(capacity: 14)
@@ -116,7 +116,7 @@ extension GrantAnswer {
             .with("detail", sentenceOfNoChange.map(JSON.string))
     }
 
-    /// Why the grant changes no answer, if it does not.
+    /// Why the grant makes no difference; `nil` if it does.
     package var sentenceOfNoChange: String? {
         guard let source = givenAnyway else { return nil }
         let origin =
@@ -126,7 +126,7 @@ extension GrantAnswer {
             case .originalAppVersion(let app): "an early version of \(app)"
             }
         return
-            "The grant changes no answer: \(origin) gives \"\(grant.given.entitlement)\" for all of "
+            "The grant makes no difference: \(origin) gives \"\(grant.given.entitlement)\" for all of "
             + "its time anyway."
     }
 }
@@ -148,7 +148,7 @@ extension EventsAnswer {
 extension LogEntry {
     func json(_ names: [Actor: String], hidesPrices: Bool) -> JSON {
         if isErased { return members(names, .null).with("erased", true) }
-        // Deed wrote it, so it should parse. If it ever does not, the text is kept.
+        // Deed wrote the payload, so it should parse. If it does not, it appears as text.
         return members(
             names,
             hidesPrices

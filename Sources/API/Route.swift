@@ -7,7 +7,7 @@ final class Route: Sendable {
     /// What a key permits.
     struct Access: Sendable {
         let key: LiveKey
-        /// The person who calls; the key then stands for what the person may do.
+        /// The person who makes the call, if any. The key then stands for the person's permissions.
         var person: PersonID?
 
         var project: ProjectID { key.project }
@@ -26,29 +26,29 @@ final class Route: Sendable {
 
     /// What an answer costs.
     enum Cost: Sendable {
-        /// Only the body and memory. If the key is in memory, the connection's own thread starts
-        /// the call.
+        /// The call needs only its body and memory. If the key is in memory, too, the connection's own
+        /// thread starts the call.
         case memory
-        /// A database lookup first. This needs a worker.
+        /// The call begins with a database lookup, which needs a worker.
         case database
-        /// A worker's time to judge evidence, and then a command.
+        /// A worker has to judge evidence before the call submits a command.
         case evidence
     }
     typealias Work = @Sendable (Call) throws(Problem) -> Reaction
-    /// Decides what a call without a key may cost.
+    /// Decides in which room a call without a key waits, and how it continues.
     typealias Receive = @Sendable (OpenCall) throws(Problem) -> (Room, Reaction)
 
     let method: String
     /// The path after the surface's prefix, such as `/customers/{customer}/grants`. `{name}` is an
     /// argument; a final `{name*}` takes the rest of the path.
     let pattern: String
-    /// The parameters that the call takes.
+    /// The parameters that the call accepts.
     let parameters: [String]
     /// Headers that the call reads. It ignores all others.
     let headers: [RequestHeader]
     /// Further headers that a call without a key reads.
     let lines: [StaticString]
-    /// The longest body that the call takes.
+    /// The longest body that the call accepts.
     let bodyLimit: Int
     let callers: Callers
     let cost: Cost
@@ -91,7 +91,7 @@ final class Route: Sendable {
         callers = .anyone(receive)
     }
 
-    /// A file for anyone. Its bytes stay the same while the process runs.
+    /// A file that anyone may fetch. Its bytes stay the same while the process runs.
     static func file(_ pattern: String, type: String, _ content: LastingBody) -> Route {
         let file = Response(
             status: 200, headers: [Header(.contentType, type), Response.askAgain], body: content)
@@ -109,7 +109,7 @@ package enum RequestHeader: CaseIterable, Sendable {
     case idempotencyKey
     /// A position in the log that the answer must include.
     case after
-    /// The tags of the answers that the client has.
+    /// The tags of the answers that the client already has.
     case knownTags
 
     package var name: StaticString {
@@ -152,7 +152,7 @@ extension Role {
 extension Route.Access {
     /// The access that a key gives. Throws if the key has expired or its role is not permitted.
     init(_ key: LiveKey, _ roles: [Role], by ring: KeyRing) throws(Problem) {
-        // Only keys that expire need a look at the clock.
+        // Read the clock only for keys that expire.
         if key.limits.expires != nil, key.limits.hasExpired(at: ring.now) {
             throw .keyExpired(key.limits)
         }

@@ -179,7 +179,7 @@ final class ServedRoute: Sendable {
 struct CallDraft: Sendable {
     let arguments: [String]?
     let query: String?
-    /// The parameters that the call takes.
+    /// The parameters that the call accepts.
     let parameters: [String]
     let subject: Route.Subject
     let isRead: Bool
@@ -248,7 +248,7 @@ extension Request {
         route.headers.contains(header) ? try single(header.name) : nil
     }
 
-    /// The header's only value. Guessing between two could swallow a write.
+    /// The header's only value. Throws if there are two, because using the wrong one could lose a write.
     func single(_ name: StaticString) throws(Problem) -> String? {
         do throws(HeaderError) {
             return try header(name)
@@ -265,7 +265,7 @@ extension Request {
 /// Routes by path. The time to find one depends on the path, not on the number of routes.
 struct RouteTable<Found: Sendable>: Sendable {
     private struct Node: Sendable {
-        /// There are only a handful, so comparing them beats a lookup.
+        /// There are only a handful, so comparing them is faster than a dictionary lookup.
         var texts: [(text: [UInt8], node: Int)] = []
         var argument: Int?
         /// The node that takes the rest of the path.
@@ -320,14 +320,14 @@ struct RouteTable<Found: Sendable>: Sendable {
         return Place(ends: nodes[end].ends, arguments: arguments)
     }
 
-    /// Follows the path from `start` and a node. Arguments are collected on the way back, last one
-    /// first: only then is it known which parts are arguments.
+    /// Follows the path from `start` and a node. Arguments are collected on the way back, the last
+    /// one first, because only then is it clear which parts are arguments.
     private func walk(
         _ path: Span<UInt8>, from start: Int, at node: Int, _ arguments: inout [String]?
     ) -> Int? {
         var end = start
         while end < path.count, path[end] != UInt8(ascii: "/") { end += 1 }
-        // By index, because copying the entries would count references.
+        // Iterate by index, because copying the entries would count references.
         for place in nodes[node].texts.indices
         where path.holds(nodes[node].texts[place].text, in: start..<end) {
             let next = nodes[node].texts[place].node

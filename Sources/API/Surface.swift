@@ -5,7 +5,7 @@ import HTTPServer
 /// Another way to speak to Deed, such as web pages or another service's calls, would be another
 /// surface over the same use cases.
 struct Surface: Sendable {
-    /// Such as `/v1`; empty for the root.
+    /// The path prefix, such as `/v1`; empty for the root.
     let prefix: String
     var keys = KeyPlace.bearer
     /// How it words a refusal.

@@ -2,8 +2,8 @@ import Answers
 import Feed
 import Service
 
-/// What the routes of `/v1` work with. A folder with routes of several
-/// subjects lists them itself, such as `Customers/CustomerRoutes.swift`.
+/// The dependencies of the routes of `/v1`. A folder with routes for several subjects lists its
+/// own routes, as in `Customers/CustomerRoutes.swift`.
 struct V1 {
     let useCases: UseCases
     let reads: CustomerReads

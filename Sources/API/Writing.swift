@@ -10,7 +10,7 @@ enum Reaction: Sendable {
     case answered(Result<Response, Problem>)
     /// Another thread gives the answer when it is ready.
     case asking(_ begin: @Sendable (_ give: @escaping Give) -> Void)
-    /// A worker has to wait for it.
+    /// A worker computes the next reaction, and may block meanwhile.
     case waiting(@Sendable () throws(Problem) -> Reaction)
     case writing(Wish<Response>)
 }
@@ -39,7 +39,7 @@ extension Wish {
 }
 
 extension Wish<Response> {
-    /// Fulfils the wish. `give` gets the answer on the thread that ends the last step. `isPatient`
+    /// Fulfils the wish. `give` gets the answer on the thread that finishes the last step. `isPatient`
     /// tells whether this thread may block; if not, the reply moves to another thread.
     func perform(
         isPatient: Bool, _ ledger: any EventLog, _ reply: LateReply, _ give: @escaping Give

@@ -1,27 +1,27 @@
 package import Core
 import Synchronization
 
-/// A place in the order of everything that the cache learns.
+/// A logical time that orders everything the cache learns.
 package typealias Moment = Int
 
-/// Answers about recently read customers as ready bytes, valid until the log or the clock changes
-/// them.
+/// A cache of rendered answers about recently read customers. An answer is valid until the log or
+/// the clock changes it.
 ///
-/// The cache follows the log. This instance's own commits replace answers before their senders get
-/// a reply; the log's reader reports all other commits. So the cache knows for each shard up to
-/// which position its answers hold. It keeps an answer only if nothing happened to the stream after
-/// the answer was requested.
+/// The cache follows the log. This instance's own commits replace answers before their callers get
+/// a reply. The log's reader reports all other commits. The cache therefore knows for each shard up
+/// to which position its answers are valid. It keeps an answer only if nothing has happened to the
+/// stream since the answer was requested.
 package final class AnswerCache: Sendable {
     /// Renders the answer read for a customer.
     package typealias Render = @Sendable (EntitlementsAnswer) -> ReadyAnswer
 
-    /// When the database was asked.
+    /// The time at which the database was asked.
     package struct Beginning: Sendable {
         let moment: Moment
         let time: Int64
     }
 
-    /// An answer, and since when it is unconfirmed.
+    /// An answer, and the time at which it was last confirmed.
     struct Held {
         let answer: ReadyAnswer
         let position: Position
@@ -32,7 +32,7 @@ package final class AnswerCache: Sendable {
     let render: Render
     let now: @Sendable () -> Instant
     private let monotonicClock: @Sendable () -> Int64
-    /// The versions of rules that every partition knows.
+    /// The rules versions known to every partition.
     let rules = Mutex<[ProjectID: Int64]>([:])
     let newest = Atomic<Moment>(0)
     /// When the whole cache was last cleared. Locked while clearing.
@@ -40,7 +40,7 @@ package final class AnswerCache: Sendable {
     /// When the log was last read to its end.
     let confirmedAt = Atomic(Int64.min / 2)
 
-    /// Makes a cache of roughly this many bytes. `monotonicClock` gives milliseconds.
+    /// Creates a cache of roughly this many bytes. `monotonicClock` returns milliseconds.
     package init(
         bytes: Int, now: @escaping @Sendable () -> Instant,
         monotonicClock: @escaping @Sendable () -> Int64, render: @escaping Render
@@ -83,8 +83,8 @@ package final class AnswerCache: Sendable {
     /// Call before asking the database.
     package func begin() -> Beginning { Beginning(moment: moment, time: time()) }
 
-    /// Keeps an answer that was requested from the database after `beginning`, and returns its
-    /// ready bytes.
+    /// Caches an answer that was requested from the database after `beginning`, and returns it
+    /// rendered.
     func keep(_ answer: EntitlementsAnswer, since beginning: Beginning) -> ReadyAnswer {
         let ready = render(answer)
         outdate(answer.stream.project, before: answer.rules, since: beginning.moment)
@@ -94,7 +94,7 @@ package final class AnswerCache: Sendable {
         return ready
     }
 
-    /// Stops giving answers derived from rules older than `version`.
+    /// Stops returning answers derived from rules older than `version`.
     func outdate(_ project: ProjectID, before version: Int64, since moment: Moment) {
         if rules.withLock({ version <= $0[project, default: 0] }) { return }
         for shard in Shard.all {
@@ -112,7 +112,7 @@ package final class AnswerCache: Sendable {
         partitions[Int(shard.number)].withLock(body)
     }
 
-    /// Changes a partition, unless the cache was cleared after that moment.
+    /// Changes a partition unless the cache has been cleared since `moment`.
     func change(
         _ shard: Shard, since moment: Moment, _ body: (inout AnswerPartition) -> Void
     ) {
@@ -122,7 +122,7 @@ package final class AnswerCache: Sendable {
     }
 }
 
-/// How many answers were given so far, and how many are in the cache.
+/// How many answers the cache has given so far, and how many it holds.
 package struct AnswerTally: Hashable, Sendable {
     package fileprivate(set) var hits: Int64 = 0
     package fileprivate(set) var misses: Int64 = 0
@@ -139,13 +139,13 @@ package struct AnswerTally: Hashable, Sendable {
     }
 }
 
-/// The ready answers about one shard's customers.
+/// The rendered answers about one shard's customers.
 ///
-/// Answers are evicted by the clock algorithm: a hand goes round, clears the mark of answers used
-/// since its last visit, and removes answers without a mark. This approximates removing the least
-/// recently used one, and a use only sets a mark.
+/// Answers are evicted by the clock algorithm. A hand moves around the list, clears the mark of
+/// each answer used since its last visit, and removes answers without a mark. This approximates
+/// evicting the least recently used answer, but a use only has to set a mark.
 struct AnswerPartition {
-    /// An answer, and since when it is unconfirmed.
+    /// An answer, and the time at which it was last confirmed.
     struct Held {
         let answer: ReadyAnswer
         var confirmedAt: Int64
@@ -156,7 +156,8 @@ struct AnswerPartition {
             self.confirmedAt = confirmedAt
         }
 
-        /// Its rough size in bytes: arrays that double when they grow are half empty.
+        /// The approximate size in bytes. It is doubled because arrays that double when they grow
+        /// can be half empty.
         fileprivate var weight: Int {
             answer.weight
                 + 2
@@ -167,21 +168,21 @@ struct AnswerPartition {
     private static let marks = 256
 
     private(set) var tally = AnswerTally()
-    /// The position up to which all events of the shard were processed.
+    /// The position up to which all of the shard's events have been processed.
     private(set) var applied: Int64 = 0
     /// When the cache was last cleared.
     private(set) var clearedAt: Moment = 0
-    /// In bytes.
+    /// The maximum size in bytes.
     private let limit: Int
     private var held: [Held] = []
     private var places: [Stream: Int] = [:]
     private var hand = 0
-    /// The newest known rules. Answers derived from older ones are not given.
+    /// The newest known rules. Answers derived from older rules are not returned.
     private var rules = KnownRules()
-    /// For each mark, the last sequence at which any of its streams changed. Older readings of
-    /// those streams are not kept.
+    /// For each mark, the last sequence at which one of its streams changed. Older readings of
+    /// those streams are not cached.
     private var changed = [Int64](repeating: 0, count: AnswerPartition.marks)
-    /// The same for their sandboxes, which are in other shards.
+    /// The same for the streams' sandboxes, which are in other shards.
     private var sandboxChangedAt = [Moment](repeating: 0, count: AnswerPartition.marks)
 
     init(limit: Int) {
@@ -194,7 +195,7 @@ struct AnswerPartition {
         guard let place = places[stream] else { return miss() }
         let found = held[place]
         guard found.answer.holds(at: now), rules.allow(found.answer) else { return miss() }
-        // Written only when it changes; otherwise each read would write to memory.
+        // Written only if it changes. Otherwise each read would write to memory.
         if !found.isUsed { held[place].isUsed = true }
         tally.hits += 1
         return found
@@ -209,8 +210,7 @@ struct AnswerPartition {
 
     // MARK: Keeping
 
-    /// Keeps the answer, which was requested at that moment, unless it is outdated or would take
-    /// the room of many.
+    /// Caches the answer, which was requested at `moment`, unless it is outdated or too large.
     mutating func keep(_ answer: ReadyAnswer, since moment: Moment, confirmedAt: Int64) {
         let new = Held(answer, confirmedAt: confirmedAt)
         let mark = AnswerPartition.mark(of: answer.stream)
@@ -229,7 +229,7 @@ struct AnswerPartition {
         tally.entries += 1
     }
 
-    /// Clears the next answer's mark, or removes an answer without one.
+    /// Clears the next answer's mark, or removes the answer if it has none.
     private mutating func evict() {
         if hand >= held.count { hand = 0 }
         if held[hand].isUsed {
@@ -253,20 +253,20 @@ struct AnswerPartition {
 
     // MARK: Following the log
 
-    /// Notes that the stream changed. Older readings are then not kept.
+    /// Notes that the stream changed. Older readings of it are no longer cached.
     mutating func note(_ stream: Stream, at sequence: Int64) {
         let mark = AnswerPartition.mark(of: stream)
         changed[mark] = max(changed[mark], sequence)
     }
 
-    /// Drops readings of the stream from before that sequence.
+    /// Drops a reading of the stream from before `sequence`.
     mutating func drop(_ stream: Stream, before sequence: Int64) {
         guard let place = places[stream], held[place].answer.sequence < sequence else { return }
         remove(place)
     }
 
-    /// Drops answers that include an older state of the sandbox, and rejects those still being
-    /// read.
+    /// Drops answers that include an older state of the sandbox, and rejects those that are still
+    /// being read.
     mutating func drop(_ stream: Stream, beforeSandbox sequence: Int64, at moment: Moment) {
         let mark = AnswerPartition.mark(of: stream)
         sandboxChangedAt[mark] = max(sandboxChangedAt[mark], moment)
@@ -280,12 +280,12 @@ struct AnswerPartition {
         rules.note(project, version)
     }
 
-    /// Notes that every event between the two positions was processed.
+    /// Notes that every event between the two positions has been processed.
     mutating func advance(from start: Int64, to end: Int64) {
         if start <= applied { applied = max(applied, end) }
     }
 
-    /// Drops everything. Answers requested earlier are not kept.
+    /// Drops everything. Answers that were requested earlier are not cached.
     mutating func clear(at moment: Moment, applied: Int64) {
         var fresh = AnswerPartition(limit: limit)
         fresh.clearedAt = moment

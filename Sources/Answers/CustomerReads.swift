@@ -1,25 +1,25 @@
 package import Core
 import Synchronization
 
-/// Supplies answers that are not in memory.
+/// Supplies answers that are not in the cache.
 package protocol AnswerSource: Sendable {
-    /// Gives a customer's current state. Responds exactly once.
+    /// Returns a customer's current state. Calls `then` exactly once.
     func view(
         of stream: Stream, then: @escaping @Sendable (Result<CustomerView, Fault>) -> Void)
-    /// The current state of many customers of one project. An unreadable customer gets a fault.
+    /// The current states of several customers of one project. An unreadable customer gets a fault.
     func views(of streams: [Stream]) throws(Fault) -> [Stream: Result<CustomerView, Fault>]
     /// The last position of each shard, by the shard's number.
     func heads() throws(Fault) -> [Int64]
     var now: @Sendable () -> Instant { get }
 }
 
-/// Reads entitlements. Memory answers while its answers are known to hold, otherwise the database
-/// does. If the database is gone, memory answers again, marked as stale.
+/// Reads entitlements. The cache answers while its answers are known to be current; otherwise the
+/// database does. If the database is unavailable, the cache answers again and marks its answers as
+/// stale.
 package final class CustomerReads: Sendable {
-    /// Cached answers are not trusted if the log's follower has heard nothing for this many
-    /// milliseconds.
+    /// Cached answers are not trusted if the log has been silent for longer than this.
     package static let trustedMilliseconds: Int64 = 1000
-    /// While the database is gone, one read per this many milliseconds still asks it.
+    /// While the database is unavailable, one read is sent to it in each period of this length.
     private static let probePause: Int64 = 1000
 
     private let source: any AnswerSource
@@ -43,10 +43,11 @@ package final class CustomerReads: Sendable {
     /// The number of stale answers so far.
     package var staleCount: Int64 { stale.load(ordering: .relaxed) }
 
-    /// The current answer from memory; `nil` if the database must be asked.
+    /// The current answer from the cache; `nil` if the database must be asked.
     package func remembered(_ stream: Stream, after: Position?) -> FilledAnswer? {
         let now = clock()
-        // Checked before the answer is read, which may not include events applied in between.
+        // Checked before the cached answer is read, because that answer may not include events
+        // applied in between.
         if let after, after.shard != stream.shard, !reaches(after, nil) { return nil }
         guard let held = cache.find(stream, at: now),
             after?.shard != stream.shard || reaches(after, held.position)
@@ -98,12 +99,12 @@ package final class CustomerReads: Sendable {
             cache.keep(answer, since: beginning), at: answer.entitlements.at, answer.position)
     }
 
-    /// The current answers about many customers of one project, in order. Answers missing in memory
-    /// are read together. An unreadable customer gets a fault in its place.
+    /// The current answers about several customers of one project, in order. Answers that are not
+    /// cached are read together. An unreadable customer gets a fault instead of an answer.
     package func read(
         _ streams: [Stream], after: Position?
     ) throws(ReadError) -> [Result<FilledAnswer, Fault>] {
-        // Memory is of no use before it reaches the position.
+        // The cache is of no use until it reaches the position.
         let isReached = after.map { $0.sequence <= cache.applied(of: $0.shard) } ?? true
         var found: [Stream: Result<FilledAnswer, Fault>] = [:]
         if isReached {
@@ -148,9 +149,9 @@ package final class CustomerReads: Sendable {
         }
     }
 
-    /// Rethrows faults unless they mean that the database is gone.
+    /// Rethrows the fault unless it means that the database is unavailable.
     private func noteOutage(_ fault: Fault) throws(ReadError) {
-        // A busy database is still there and may have a newer answer. If the log's follower hears
+        // A busy database still works and may have a newer answer. But if the log's follower hears
         // nothing either, the database hangs.
         let hangs = fault == .busy && cache.lag > CustomerReads.trustedMilliseconds
         guard fault.isOutage || hangs else { throw .fault(fault) }
@@ -183,7 +184,7 @@ package final class CustomerReads: Sendable {
 
     // MARK: Positions
 
-    /// Whether an answer at `position` also includes `after`, as far as memory can tell.
+    /// Whether an answer at `position` also includes `after`, as far as the cache can tell.
     private func reaches(_ after: Position?, _ position: Position?) -> Bool {
         guard let after else { return true }
         if let position, after.shard == position.shard {
@@ -193,8 +194,8 @@ package final class CustomerReads: Sendable {
     }
 
     /// Throws unless the database's last answer includes `after`; without `position`, unless its
-    /// next answers will. They include every position ever given to a caller. Any other position is
-    /// not in this log.
+    /// next answers will. The database includes every position ever given to a caller, so any other
+    /// position is not from this log.
     package func require(_ after: Position?, within position: Position?) throws(ReadError) {
         guard let after, !reaches(after, position) else { return }
         if let position, after.shard == position.shard {
@@ -211,7 +212,7 @@ package final class CustomerReads: Sendable {
 }
 
 extension Fault {
-    /// Whether there is no database to read from.
+    /// Whether the fault means that the database cannot be read.
     fileprivate var isOutage: Bool {
         switch self {
         case .unavailable, .impeded: true
@@ -220,30 +221,30 @@ extension Fault {
     }
 }
 
-/// Why a read has no answer.
+/// Why a read returned no answer.
 package enum ReadError: Error, Hashable, Sendable {
     case fault(Fault)
-    /// The log does not reach the position.
+    /// The log has not reached the position.
     case notReached(Position, head: Position)
 }
 
-/// An answer about a customer's entitlements as bytes, with what is needed to decide whether to
-/// give it.
+/// A rendered answer about a customer's entitlements, with the data that shows whether it is still
+/// valid.
 ///
-/// A class, because passing it on then costs one reference count.
+/// This is a class so that passing it on costs only one reference count.
 package final class ReadyAnswer: Sendable {
     package let stream: Stream
-    /// Differs from the tag of every other answer about the customer, at any time and on any
-    /// instance.
+    /// Unique among all answers about the customer, at any time and on any instance.
     package let tag: String
     package let body: AnswerBody
-    /// When the answer is right, judged by the clock alone.
+    /// The period in which the answer is valid if no new event arrives.
     private let validity: Range<Instant>
-    /// The version of the project's rules behind the answer.
+    /// The version of the project's rules from which the answer was derived.
     let rules: Int64
-    /// The sequence in the stream's shard up to which it was read.
+    /// The sequence in the stream's shard up to which the answer was read.
     let sequence: Int64
-    /// The sequence in the sandbox's shard up to which an included sandbox was read.
+    /// The sequence in the sandbox's shard up to which the sandbox was read, if the answer includes
+    /// it.
     let sandboxSequence: Int64?
 
     package init(_ answer: EntitlementsAnswer, as body: AnswerBody, tag: String) {
@@ -257,17 +258,17 @@ package final class ReadyAnswer: Sendable {
         sandboxSequence = answer.sandbox?.sequence
     }
 
-    /// Whether the answer is right at that instant, judged by the clock alone.
+    /// Whether the answer is valid at that instant if no new event has arrived.
     func holds(at now: Instant) -> Bool { validity.contains(now) }
 
-    /// Whether the stream's other answer knows more. If both know the same, the one requested last
-    /// is wanted.
+    /// Whether the other answer about the stream is based on more of the log or on newer rules. If
+    /// both are equal, the answer requested last is used.
     func isOlder(than other: ReadyAnswer) -> Bool {
         if sequence != other.sequence { return sequence < other.sequence }
         return rules < other.rules
     }
 
-    /// Its rough size in bytes.
+    /// The approximate size in bytes.
     var weight: Int {
         // The object itself, and the headers of its arrays and long names.
         let own = 192 + body.bytes.count + body.parts.count * MemoryLayout<AnswerBody.Part>.stride
@@ -276,12 +277,12 @@ package final class ReadyAnswer: Sendable {
     }
 }
 
-/// An answer's bytes with two gaps to fill for each reader: the instant and the position.
+/// A rendered answer with two gaps that are filled for each reader: the instant and the position.
 package struct AnswerBody: Sendable {
     /// One entitlement in the answer.
     package struct Part: Sendable {
         package let entitlement: EntitlementID
-        /// Its members, between the braces.
+        /// The range of its members, without the braces.
         package let members: Range<Int>
 
         package init(_ entitlement: EntitlementID, _ members: Range<Int>) {
@@ -290,7 +291,7 @@ package struct AnswerBody: Sendable {
         }
     }
     package var bytes: [UInt8] = []
-    /// Where the instant goes. The position follows it.
+    /// Where the instant is inserted. The position follows it.
     package var instant = 0
     package var position = 0
     /// Where the entitlements begin, including the comma before their name.
@@ -316,7 +317,7 @@ package struct FilledAnswer: Sendable {
     package let ready: ReadyAnswer
     package let at: Instant
     package let position: Position
-    /// How many milliseconds the log has been unable to confirm the answer; `nil` if it holds.
+    /// How many milliseconds ago the answer was last confirmed; `nil` if it is current.
     package let staleness: Int64?
 
     package init(

@@ -1,14 +1,14 @@
 package import Core
 
-// How the App Store's API is called.
+// The properties of calls to the App Store's API.
 extension StoreCall {
-    /// The shared budget of all instances for such calls.
+    /// The budget for such calls, which all instances share.
     package func budget(in environment: Environment) -> StoreBudget {
         let (name, perSecond) = allowance
         return StoreBudget(name, perSecond: perSecond, in: environment)
     }
 
-    /// The name of its budget, and how many such calls per second the store allows an app in production.
+    /// The name of the call's budget, and how many such calls per second the store allows an app in production.
     private var allowance: (name: String, perSecond: Int64) {
         switch self {
         case .transaction: ("transaction", 50)
@@ -31,8 +31,8 @@ extension StoreCall {
         }
     }
 
-    /// The transaction that the call is about. If a call names a transaction and no environment, the
-    /// store that knows the transaction determines the environment.
+    /// The transaction that the call is about. If a call has a transaction and no environment, the environment is
+    /// the one whose store knows the transaction.
     var transaction: TransactionID? {
         switch self {
         case .transaction(let id), .installation(let id), .standings(let id),
@@ -45,8 +45,7 @@ extension StoreCall {
         }
     }
 
-    /// Whether making it twice does no more than making it once: only then is it repeated after a
-    /// lost answer.
+    /// Whether the call is idempotent. Only such a call is repeated if its answer was lost.
     var isRepeatable: Bool {
         switch self {
         case .test, .extend, .extendAll: false
@@ -62,16 +61,16 @@ extension StoreBudget {
         StoreBudget(history.name, perSecond: history.perSecond, in: environment)
     }
 
-    /// Apple states no limit for verifyReceipt: this one is ours.
+    /// The budget for verifyReceipt. Apple publishes no limit for it, so this one is Deed's own.
     static func receipts(in environment: Environment) -> StoreBudget {
         StoreBudget("verify_receipt", perSecond: 20, in: environment)
     }
 
-    /// A budget from the store's limit for an app per second in production.
+    /// A budget based on the number of calls per second that the store allows an app in production.
     fileprivate init(_ name: String, perSecond: Int64, in environment: Environment) {
-        // Leaves some calls to other programs with the same key. The sandbox allows a tenth.
+        // Leaves some calls for other programs that use the same key. The sandbox allows a tenth as many.
         let share: Int64 = environment == .production ? 90 : 9
-        // The store counts over an hour: a twelfth of that may be used in a burst.
+        // The store counts calls per hour. A twelfth of an hour's calls may be made in a burst.
         self.init(name: name, pause: 100_000_000 / (perSecond * share), burst: 300_000_000)
     }
 }

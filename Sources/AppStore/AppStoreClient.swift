@@ -3,10 +3,10 @@ package import Evidence
 internal import Outbound
 package import StoreAccess
 
-/// Calls Apple's server API. Signed content in its answers is not trusted here: it is evidence like
-/// any other.
+/// Calls Apple's server API. It does not trust the signed content of answers, which is evidence like any other
+/// and has yet to be verified.
 package struct AppStoreClient: Sendable {
-    /// The pauses before a call is repeated.
+    /// The pauses before a call is repeated, in milliseconds.
     private static let pauses: [Int64] = [300, 1500]
 
     let line: any StoreLine
@@ -25,14 +25,15 @@ package struct AppStoreClient: Sendable {
         self.patience = patience
     }
 
-    /// The store's answer, or one page of it. Without an environment, production is asked first, then
-    /// the sandbox if it does not know the transaction.
+    /// The store's answer, or one page of it. If the call has no environment, this asks production first, and then
+    /// the sandbox if production does not know the transaction.
     package func ask(
         _ call: StoreCall, about app: StoreApp, in wanted: Environment?
     ) throws(StoreTrouble) -> StoreAnswer {
         switch call {
-        case .probe: throw .unsupported("A test notification shows what it would.")
-        case .reading: throw .unsupported("The store knows no tokens; ask for a transaction.")
+        case .probe: throw .unsupported("Send a test notification instead, which shows the same.")
+        case .reading:
+            throw .unsupported("The store has no purchase tokens; ask for a transaction.")
         default: break
         }
         let credentials = try line.credentials(of: app)
@@ -46,14 +47,14 @@ package struct AppStoreClient: Sendable {
                 return try patiently(visit)
             } catch {
                 guard error.mayBeOfOtherEnvironment else { throw error }
-                // An environment that rejected the key may know the transaction after all.
+                // If an environment rejected the key, another one may still know the transaction.
                 if trouble != .unauthorized { trouble = error }
             }
         }
         throw trouble ?? .noKey(of: app.key.id)
     }
 
-    /// One call to one host.
+    /// A single call to one host.
     private struct Visit {
         let call: StoreCall
         let app: StoreApp

@@ -51,7 +51,7 @@ package struct AppStoreProfile: StoreProfile {
     package func foreign(_ app: AppID) -> RefusedEvidence {
         RefusedEvidence(
             code: "foreign_bundle_id",
-            sentence: "It was made for \(app), which is not a configured app.",
+            sentence: "The evidence was made for \(app), which is not a configured app.",
             cure: .settingTheApp)
     }
 
@@ -77,7 +77,7 @@ package struct AppStoreProfile: StoreProfile {
         {
             throw InvalidCredential(
                 AppStoreKey.pem,
-                "The key must be a file as App Store Connect gives it out: PKCS#8 in PEM, of the "
+                "The key must be a file as App Store Connect issues it: PKCS#8 in PEM, on the "
                     + "curve P-256, without a password.")
         }
         if let secret = credentials.secrets[AppStoreProfile.sharedSecret], !secret.isOneLine {
@@ -89,7 +89,7 @@ package struct AppStoreProfile: StoreProfile {
     }
 }
 
-/// A key of the App Store's API, from an app's credentials.
+/// A key for the App Store's API, from an app's credentials.
 struct AppStoreKey: Hashable, Sendable {
     static let issuer = "issuer_id"
     static let id = "key_id"
@@ -97,7 +97,7 @@ struct AppStoreKey: Hashable, Sendable {
 
     let issuer: String
     let id: String
-    /// PKCS#8 in PEM, as downloaded.
+    /// The key in PKCS#8 and PEM, as downloaded.
     let pem: String
 
     init?(_ credentials: StoreCredentials) {

@@ -3,8 +3,8 @@ internal import Crypto
 internal import JSON
 internal import Synchronization
 
-/// The tokens that identify the caller to Apple's server API. A token is used until shortly before
-/// it expires, and then replaced.
+/// The tokens that authenticate Deed to Apple's server API. Each token is used until shortly before it
+/// expires, and is then replaced.
 final class BearerTokens: Sendable {
     private static let lifetime: Int64 = 20 * 60 * 1000
     private static let renewedEarly: Int64 = 5 * 60 * 1000
@@ -25,7 +25,7 @@ final class BearerTokens: Sendable {
         let owner = Owner(key: key, app: app)
         if let token = tokens.withLock({ $0[owner] }) {
             let age = now.milliseconds - token.made.milliseconds
-            // If the clock was set back, a token that is not valid yet must not be kept.
+            // If the clock was set back, the token may not be valid yet and must be replaced.
             if (0..<BearerTokens.lifetime - BearerTokens.renewedEarly).contains(age) {
                 return token.text
             }

@@ -5,12 +5,12 @@ internal import JSON
 internal import Outbound
 internal import StoreAccess
 
-/// Lets Apple judge legacy receipts. Its reply is not signed: it is trusted because of the
-/// connection that it came over, and only here.
+/// Has Apple judge legacy receipts. Apple's reply is not signed. Deed trusts it, only here, because it fetched
+/// the reply over an authenticated connection.
 extension AppStoreClient {
-    /// Apple's status for both a malformed receipt and a temporary fault.
+    /// The status that Apple uses both for a malformed receipt and for a temporary fault.
     private static let malformedOrFault: Int64 = 21_002
-    /// By then, attempts are half an hour apart.
+    /// After this many tries, the pauses between them are half an hour long.
     private static let sureAfterTries: Int64 = 6
     private static let wrongSecret: Int64 = 21_004
 
@@ -25,7 +25,7 @@ extension AppStoreClient {
             let hosts = credentials.address.map(StoreHosts.init) ?? hosts
             return try judge(inquiry, secret, hosts)
         } catch {
-            // Genuine evidence must not be lost to a faulty store or a wrong setting.
+            // A faulty store or a wrong setting must not cause genuine evidence to be lost.
             let reason = IntakeReason(code: error.code, sentence: error.sentence)
             if case .limited(let until) = error { return .tryAgain(reason, after: until) }
             return .tryAgain(reason)
@@ -66,14 +66,14 @@ extension AppStoreClient {
         } catch {
             if status.number == AppStoreClient.wrongSecret { return .tryAgain(.wrongSecret) }
             let reason = IntakeReason(error)
-            // Every failed attempt counts; only the store's own refusal, given twice, ends it.
+            // Every failed try counts. An ambiguous refusal is final only if it repeats after several tries.
             let isSaidAgain =
                 inquiry.tries >= AppStoreClient.sureAfterTries && inquiry.formerReason == reason
             let isVerdict =
                 switch status.verdict {
                 case .refused: true
                 case .tryLater: isSaidAgain && status.number == AppStoreClient.malformedOrFault
-                // Apple vouches for the receipt. If it cannot be read, a faulty store may have said so.
+                // Apple confirms the receipt. If the reply is unreadable, the store may be faulty.
                 case .valid: isSaidAgain && error.cure == .settingTheApp
                 case .otherEnvironment: false
                 }
@@ -84,7 +84,7 @@ extension AppStoreClient {
     private func fetch(
         _ inquiry: StoreInquiry, _ secret: String, from host: String, _ environment: Environment
     ) throws(StoreTrouble) -> FetchedAnswer {
-        // It may already have come in base64.
+        // The receipt may already be in base64.
         let bare = (try? prover.bare(inquiry.evidence)) ?? inquiry.evidence
         let receipt = String(decoding: Base64.standard.encode(bare.bytes), as: UTF8.self)
         let body: JSON = [

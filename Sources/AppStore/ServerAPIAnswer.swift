@@ -4,9 +4,9 @@ internal import JSON
 internal import Outbound
 internal import StoreAccess
 
-/// Reads what Apple's server API answers.
+/// Reads the answers of Apple's server API.
 struct ServerAPIAnswer {
-    /// This environment does not know the transaction, or it belongs to another app.
+    /// The code for a transaction that this environment does not know or that belongs to another app.
     static let unknownTransaction: Int64 = 4_040_010
     private static let retryableCodes: Set<Int64> = [
         4_040_002, 4_040_004, 4_040_006, 5_000_000, 5_000_001,
@@ -26,11 +26,11 @@ struct ServerAPIAnswer {
     private func error(_ response: OutboundResponse) -> StoreTrouble {
         let json = try? JSON.read(response.body)
         let code = json?["errorCode"]?.integer
-        // With the API's own code, the refusal is about the question; without one, about the
+        // With a code from the API, the refusal is about the question. Without one, it is about the
         // caller.
         if response.status == 403, code == nil { return .unauthorized }
-        // Only an answer with the API's own code is its refusal: anything on the way may answer
-        // otherwise.
+        // Only an answer with the API's own code is a refusal by the API. Other answers may come from a
+        // proxy in between.
         guard (400..<500).contains(response.status), let code,
             !ServerAPIAnswer.retryableCodes.contains(code)
         else { return .unavailable("it answered \(code ?? Int64(response.status))") }
@@ -150,11 +150,11 @@ extension StoreCall {
     }
 }
 
-/// Reads an answer's members, each in its required form.
+/// Reads an answer's members, and requires the right type for each.
 private struct MemberReader {
-    /// As many as a page of the API has, with some to spare.
+    /// More entries than a page of the API ever has.
     private static let listLimit = 1000
-    /// How often the store tries to send a notification.
+    /// How many times the store tries to send a notification.
     private static let attemptLimit = 6
 
     let json: JSON
@@ -197,7 +197,7 @@ private struct MemberReader {
             kind, Array(text.utf8), rank: kind == .notification ? .notification : .serverAPI)
     }
 
-    /// The token of the next page, if the answer says that there is one.
+    /// The token for the next page, if the answer says that there is one.
     func nextPage(_ name: String) throws(StoreTrouble) -> String? {
         guard json["hasMore"]?.bool == true else { return nil }
         return try text(name)
@@ -222,7 +222,7 @@ extension JSON {
 }
 
 extension String {
-    /// The text made safe for a log line or a terminal, whatever a store writes there.
+    /// The text without characters that could harm a log line or a terminal, whatever a store sends.
     fileprivate var printable: String {
         String(
             prefix(200).filter { character in

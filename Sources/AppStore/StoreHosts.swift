@@ -1,10 +1,10 @@
 package import Core
 
-/// Where Apple's services are.
+/// The addresses of Apple's services.
 package struct StoreHosts: Sendable {
     let api: [Environment: String]
     let receipts: [Environment: String]
-    /// The environments to ask, in order, if the call names none.
+    /// The environments to ask, in order, for a call without an environment.
     let order: [Environment]
 
     package static let apple = StoreHosts(
@@ -25,14 +25,14 @@ package struct StoreHosts: Sendable {
         self.order = order
     }
 
-    /// A store on this machine is the sandbox, whatever it says about itself.
+    /// A store on this machine counts as the sandbox, whatever environment it reports.
     init(_ address: StoreAddress) {
         self.init(
             api: [.sandbox: address.url],
             receipts: [.sandbox: "\(address.url)/verifyReceipt"], order: [.sandbox])
     }
 
-    /// The environments to ask for a call.
+    /// The environments to ask for this call, in order.
     func environments(_ wanted: Environment?, for call: StoreCall) -> [Environment] {
         if order == [.sandbox] { return order }
         if let wanted { return [wanted] }

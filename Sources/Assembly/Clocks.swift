@@ -7,8 +7,9 @@ package import Service
 package import Telemetry
 
 extension Database {
-    /// The clock for a command over this database. A test clock stands still while the command
-    /// runs. A command that changes something may use one only if it `isForTests`.
+    /// The clock for a command on this database. A test clock stands still while the command runs. A command that
+    /// changes
+    /// something may use a test clock only if it `isForTests`.
     package func clock(onlyReads: Bool, isForTests: Bool) throws(StartError) -> Clock {
         guard let instant = try testClockInstant() else {
             if isForTests { throw .noTestClock }
@@ -23,8 +24,8 @@ extension Database {
         try asking { () throws(LedgerError) in try TestClockTable(serviceConnection).read() }
     }
 
-    /// The clock for `deed serve`, if it is a test clock. It is created if the command `mayMark`
-    /// the database permanently.
+    /// The test clock for `deed serve`, if it uses one. It is created if the command `mayMark` the database
+    /// permanently.
     package func sharedClock(isForTests: Bool, mayMark: Bool, log: Log) throws(StartError)
         -> SharedClock?
     {
@@ -49,9 +50,10 @@ extension Database {
         return SharedClock(at: found, table)
     }
 
-    /// Gives the database a test clock, which only its owner can do. A database with production
-    /// customers never gets one: they would lose what they paid for or were given. Nor does one
-    /// with production store credentials, which a test clock would make unusable.
+    /// Gives the database a test clock, which only the database's owner can do. A database with production customers
+    /// never
+    /// gets one, because they would lose what they paid for or were given. Neither does one with production store
+    /// credentials, because a test clock would make these unusable.
     private func markForTests() throws(StartError) {
         do throws(LedgerError) {
             try TestClockTable(connection(role: nil)).mark(at: systemClock())
@@ -62,12 +64,12 @@ extension Database {
 }
 
 extension StartError {
-    /// Why a database gets no test clock; `nil` if its rules do not explain the error.
+    /// Why a database gets no test clock; `nil` if the error has another cause.
     fileprivate init?(markingFor error: LedgerError) {
         guard case .postgres(let reason) = error else { return nil }
         let sentence: String
         switch reason.sqlState {
-        // The login lacks the privilege.
+        // The login lacks the required privilege.
         case "42501":
             sentence =
                 "Only the owner of the schema may give a database a test clock. Do it once with the login of deed "
@@ -96,13 +98,13 @@ extension StartError {
         code: "test_clock_missing",
         sentence:
             "DEED_TEST_CLOCK is set, and this database has no test clock. Unset the variable, or "
-            + "give the database a test clock for good with: deed serve --test-clock")
+            + "give the database a permanent test clock with: deed serve --test-clock")
 
     static func testClockUnnamed(_ instant: Instant) -> StartError {
         .refused(
             code: "test_clock",
             sentence:
-                "This database follows a test clock for good; the clock stands at \(instant.text). "
+                "This database permanently follows a test clock, which stands at \(instant.text). "
                 + "Add --test-clock (or DEED_TEST_CLOCK=1), or use another database.")
     }
 }

@@ -3,16 +3,18 @@ import Console
 package import HTTPServer
 import Service
 
-/// Where the pages for people are, and who protects their connections.
+/// Where the console is served, and how its connections are protected.
 package struct ConsoleSettings: Sendable {
     /// The console's own server; `nil` if it shares the API's address.
     package internal(set) var server: ServerSettings?
-    /// Whether Deed itself speaks HTTPS there.
+    /// Whether Deed itself serves the console over HTTPS.
     let speaksTLS: Bool
 
-    /// `nil` if all passwords and cookies could be read on their way: without TLS, the address has to
-    /// be on loopback, or a trusted proxy has to stand in front; then requests that come past it are
-    /// refused one by one. `shared` is the API's server.
+    /// `nil` if passwords and cookies could be read in transit. Without TLS, the address has to be on loopback, or
+    /// it has to be
+    /// behind a trusted proxy. In the second case, requests that bypass the proxy are refused one by one. `shared`
+    /// is the API's
+    /// server.
     package init?(apart server: ServerSettings?, sharing shared: ServerSettings) {
         let own = server ?? shared
         let isProtected = own.tls != nil || !own.trustedProxies.isEmpty

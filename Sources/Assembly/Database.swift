@@ -7,8 +7,9 @@ package import Telemetry
 
 /// The database in the settings: an operator's, or the private one.
 ///
-/// Only commands that start something may create the private one. For others, a missing folder is
-/// more likely misspelt than new.
+/// Only commands that start something may create the private database. For others, the name of a missing folder is
+/// more
+/// likely to be misspelt than new.
 package struct Database: Sendable {
     let url: String
     let privatePostgres: PrivatePostgres?
@@ -29,7 +30,7 @@ package struct Database: Sendable {
             throw .refused(
                 code: "restore_unfinished",
                 sentence:
-                    "A restore into \(dataFolder) is going on or was cut short. In the second case begin it "
+                    "A restore into \(dataFolder) is in progress or was interrupted. If it was interrupted, begin it "
                     + "again: deed restore BACKUP --data-dir \(dataFolder)")
         }
         if !mayCreate, !PrivatePostgres.exists(in: dataFolder) {
@@ -37,8 +38,8 @@ package struct Database: Sendable {
                 code: "no_database",
                 sentence:
                     "There is no database in \(dataFolder), or this user may not see it. If there was one, mount "
-                    + "its disk, or restore a backup: deed restore BACKUP --data-dir \(dataFolder). An empty one is "
-                    + "made by: deed serve")
+                    + "its disk, or restore a backup: deed restore BACKUP --data-dir \(dataFolder). To create an "
+                    + "empty one, run: deed serve")
         }
         do throws(PrivatePostgresError) {
             let postgres = try PrivatePostgres(
@@ -52,17 +53,17 @@ package struct Database: Sendable {
 
     package var isPrivate: Bool { privatePostgres != nil }
 
-    /// Call when a restore into the private database is complete.
+    /// Called when a restore into the private database is complete.
     package func endRestoring() { if isPrivate { RestoreMark(in: dataFolder).remove() } }
 
-    /// Call when the database is no longer needed. A private one stops with its last user.
+    /// Called when the database is no longer needed. A private one stops with its last user.
     package func leave() { privatePostgres?.leave() }
 
     package func connection(role: String?) -> ConnectionSettings {
         ConnectionSettings(url: url, role: role)
     }
 
-    /// A connection with the rights for all ordinary work.
+    /// A connection with the privileges for all ordinary work.
     package var serviceConnection: ConnectionSettings {
         connection(role: LedgerSettings.serviceRole)
     }
@@ -78,8 +79,9 @@ package struct Database: Sendable {
         return settings
     }
 
-    /// Updates a private database's schema, since it has no administrator. An operator's database
-    /// must be up to date already. A service that is the only one also raises the log's format.
+    /// Updates a private database's schema, because no administrator does. An operator's database must already be up
+    /// to date. A
+    /// service that is the only one also raises the log's format.
     package func prepareSchema(
         for program: String, raisesFormat: Bool = false, log: Log = .silent
     ) throws(StartError) {
@@ -106,8 +108,9 @@ package struct Database: Sendable {
         }
     }
 
-    /// Logs how the schema and its rights differ from what this release creates. If the database
-    /// does not answer now, other parts report that.
+    /// Logs how the schema and its privileges differ from what this release creates. If the database does not answer
+    /// now, other
+    /// parts report that.
     package func tellDifferences(log: Log) {
         guard var connection = try? Connection.open(serviceConnection),
             let differences = try? connection.schemaDifferences()

@@ -42,7 +42,7 @@ struct Servers: Sendable {
     var operationsPort: UInt16? { operations?.port }
     var consolePort: UInt16? { console?.port }
 
-    /// Reads the TLS files again for new connections.
+    /// Reads the TLS files again, for new connections.
     func renewIdentity() throws(ServerError) {
         try server.renewIdentity()
         try console?.renewIdentity()
@@ -50,7 +50,7 @@ struct Servers: Sendable {
 
     var certificateEnds: Int64? { server.certificateEnds }
 
-    /// The operations server keeps serving to the end.
+    /// Drains the servers. The operators' server keeps serving until the end.
     func drain(milliseconds: Int64) -> Bool {
         console?.drain(milliseconds: 1000)
         let isDrained = server.drain(milliseconds: milliseconds)

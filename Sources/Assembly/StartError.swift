@@ -4,13 +4,15 @@ import Postgres
 
 /// Why a service, or something that a command needs, is unavailable.
 package enum StartError: Error, Hashable, Sendable {
-    /// Everything works as intended, but this is not allowed.
+    /// Nothing is broken, but this is not allowed.
     case refused(code: String, sentence: String)
     case fault(String)
 
-    /// Why a database URL cannot name a PostgreSQL database, or `nil`. libpq would take such a text
-    /// for a database's name and only say that no such database exists. The message omits the text,
-    /// which may contain a password.
+    /// The error if a URL cannot be that of a PostgreSQL database; otherwise `nil`. libpq would take such a text for
+    /// a
+    /// database's name, and would only say that this database does not exist. The message omits the text, which may
+    /// contain a
+    /// password.
     init?(foreignURL url: String) {
         let form = "Give --database-url as in postgresql://LOGIN@HOST/DATABASE."
         if let end = url.firstRange(of: "://")?.lowerBound {
@@ -31,7 +33,7 @@ package enum StartError: Error, Hashable, Sendable {
 }
 
 extension LedgerError {
-    /// The code for programs, if this is a refusal.
+    /// The code for programs, if the error is a refusal.
     package var refusalCode: String? {
         switch self {
         case .schemaUnreleased: "schema_unreleased"
@@ -41,13 +43,13 @@ extension LedgerError {
         }
     }
 
-    /// Includes the server's own message, which the person at the terminal may see.
+    /// The message including the server's own, which the person at the terminal may see.
     package var detailed: String {
         guard case .postgres(let error) = self, !error.serverMessage.isEmpty else {
             return description
         }
-        // 42501: the login lacks the privilege, most likely membership in the service's role. If it
-        // may not even connect, PostgreSQL says so only in its message.
+        // 42501 means that the login lacks a privilege, most likely membership in the service's role. If
+        // the login may not even connect, PostgreSQL says so only in its message.
         let isRefused =
             error.sqlState == "42501"
             || error.serverMessage.contains("permission denied for database")
@@ -58,7 +60,7 @@ extension LedgerError {
     }
 }
 
-/// Asks the ledger during a start. Any error ends the start.
+/// Queries the ledger during a start. Any error ends the start.
 func asking<Answer>(_ body: () throws(LedgerError) -> Answer) throws(StartError) -> Answer {
     do throws(LedgerError) {
         return try body()

@@ -7,10 +7,11 @@ import Jobs
 import Telemetry
 import Threading
 
-/// Reads the TLS files again when they change or when asked to. Certificates are renewed more often
-/// than services start.
+/// Reads the TLS files again when they change or when asked to, because certificates are renewed more often than
+/// services
+/// are started.
 final class TLSRenewal: Sendable {
-    /// What is compared at each look: the files, their times and sizes.
+    /// The properties that are compared at each check: the files, their times and sizes.
     private struct Stamp: Equatable {
         var parts: [Int]
 
@@ -28,7 +29,7 @@ final class TLSRenewal: Sendable {
         var used: Stamp
         var seen: Stamp
         var hangups = 0
-        /// The files that could not be used, remembered to log them only once.
+        /// The files that could not be used. They are remembered so that they are logged only once.
         var refused: Stamp?
     }
 
@@ -57,8 +58,9 @@ final class TLSRenewal: Sendable {
 
     func begin(_ servers: Servers) { self.servers.change { $0 = servers } }
 
-    /// Files that changed between two looks may still be being written. They are used once they
-    /// stay the same.
+    /// Changed files may still be in the process of being written, so they are used only when two checks in a row
+    /// find them
+    /// the same.
     private func look() {
         guard let servers = servers.change(wake: .none, { $0 }) else { return }
         let (stamp, asked) = (Stamp(files), hangups())
@@ -94,7 +96,7 @@ final class TLSRenewal: Sendable {
                 [
                     "reason": .string(error.description),
                     "remedy":
-                        "let the user that serves read both files, then send SIGHUP; until then clients get the previous certificate",
+                        "let the user that runs Deed read both files, then send SIGHUP; until then clients get the previous certificate",
                 ])
         }
     }

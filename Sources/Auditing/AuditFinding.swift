@@ -1,6 +1,6 @@
 package import Core
 
-/// Something that violates the log's rules or differs from what the log implies.
+/// A column that violates the log's rules or differs from what the log implies.
 package struct AuditFinding: Hashable, Sendable, CustomStringConvertible {
     /// The table, such as `deed.events`.
     package let table: String
@@ -30,14 +30,14 @@ package struct AuditFinding: Hashable, Sendable, CustomStringConvertible {
             expected: expected, found: found)
     }
 
-    /// A finding about a shard's recorded end.
+    /// A finding about the recorded end of a shard.
     package init(head shard: Shard, column: String, expected: String, found: String) {
         self.init(
             "deed.shards", "\(shard.number)", shard: shard, column: column, expected: expected,
             found: found)
     }
 
-    /// A finding about kept evidence.
+    /// A finding about stored evidence.
     package init(evidence digest: [UInt8], column: String, expected: String, found: String) {
         self.init(
             "deed.evidence", digest.hexDigits, column: column, expected: expected, found: found)
@@ -48,7 +48,7 @@ package struct AuditFinding: Hashable, Sendable, CustomStringConvertible {
     }
 }
 
-/// The first findings, and how many there are in total.
+/// The first findings, and the total number of findings.
 package struct AuditFindings: Sendable {
     package static let listLimit = 100
 
@@ -70,14 +70,14 @@ package struct AuditFindings: Sendable {
         count += others.count - others.listed.count
     }
 
-    /// Adds the first of `total` findings.
+    /// Adds findings of which only the first are listed. `total` counts all of them.
     package mutating func add(_ first: [AuditFinding], of total: Int) {
         for finding in first { add(finding) }
         count += max(0, total - first.count)
     }
 }
 
-/// Escapes text from a row, which must not control the terminal that shows it.
+/// Escapes text from a row, so that it cannot control the terminal that shows it.
 private func escaped(_ text: String) -> String {
     text.unicodeScalars.reduce(into: "") { shown, scalar in
         switch scalar.properties.generalCategory {

@@ -1,6 +1,6 @@
 package import Core
 
-/// Evidence as stored in its table, perhaps damaged.
+/// Evidence as stored in its table. It may be damaged.
 package struct FiledEvidence: Sendable {
     /// The verdict on valid evidence.
     package static let believed = "believed"
@@ -15,9 +15,9 @@ package struct FiledEvidence: Sendable {
     package let verdict: String
     /// `nil` if only the digest is stored.
     package let content: [UInt8]?
-    /// In the order in which they are restored. A missing one is empty.
+    /// In the order in which they are put back. A missing certificate is empty.
     package let certificates: [[UInt8]]
-    /// Whether the columns still hold what was written.
+    /// Whether the columns still contain what was written.
     package let isSealed: Bool
 
     package init(
@@ -39,15 +39,15 @@ package struct FiledEvidence: Sendable {
     }
 }
 
-/// An event that rests on evidence.
+/// An event that is based on evidence.
 package struct RestingEvent: Sendable {
     package let position: Position
     package let project: String
     package let environment: String
     package let type: String
-    /// The evidence that it names; `nil` if it names none but should.
+    /// The digest of the evidence that the event names; `nil` if it names none but should.
     package let digest: [UInt8]?
-    /// What the evidence must state for the event to be true.
+    /// The facts that the evidence must state for the event to be true.
     package let facts: Facts
 
     package init(
@@ -63,7 +63,7 @@ package struct RestingEvent: Sendable {
     }
 }
 
-/// What a fact is about.
+/// The subject of a fact.
 package enum FactSubject: Hashable, Sendable {
     case transaction(AppID, TransactionID)
     case renewal(AppID, PurchaseID)
@@ -83,8 +83,8 @@ extension Facts {
         return subjects
     }
 
-    /// Whether evidence with these facts explains an event exactly, whatever form the evidence came
-    /// in.
+    /// Whether evidence with these facts fully accounts for an event, regardless of the evidence's
+    /// form.
     package func explain(_ event: Facts) -> Bool {
         let (told, stated) = (event.unranked, unranked)
         return told.transactions.allSatisfy(stated.transactions.contains)
@@ -106,7 +106,7 @@ extension Facts {
 }
 
 extension Event {
-    /// What evidence must have stated for the event to have happened.
+    /// The facts that evidence must have stated for the event to have happened.
     package var facts: Facts {
         var facts = Facts()
         switch fact {
@@ -124,14 +124,14 @@ extension Event {
 /// The result of proving stored evidence again from its stored form alone.
 package enum EvidenceProof: Sendable {
     case proven(ProvenAgain)
-    /// Only its digest is stored: there is nothing to prove.
+    /// Only the digest is stored, so there is nothing to prove.
     case digestOnly
-    /// The stored form is not what was believed.
+    /// The stored form differs from the evidence that was accepted.
     case damaged
     case refused(sentence: String)
 }
 
-/// What evidence states when proven again.
+/// What the evidence states when it is proven again.
 package struct ProvenAgain: Sendable {
     package let kind: EvidenceKind
     package let app: AppID?

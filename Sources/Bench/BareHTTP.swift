@@ -5,10 +5,10 @@ import HTTPServer
 /// The bare server's answer.
 private struct BareAnswer {
     let body: UnsafeMutableRawBufferPointer
-    /// Names and values of the headers that MHD does not write itself.
+    /// The names and values of the headers that MHD does not write itself.
     let headers: [(name: UnsafePointer<CChar>, value: UnsafePointer<CChar>)]
 
-    /// Reads the headers from an answer's head as curl writes it.
+    /// Reads the headers from the head of an answer, as curl writes it.
     init(head: [UInt8], body bytes: [UInt8]) {
         body = .allocate(byteCount: bytes.count, alignment: 1)
         body.copyBytes(from: bytes)
@@ -25,8 +25,9 @@ private struct BareAnswer {
     }
 }
 
-/// Serves the same answer to every request with MHD alone, as the standard for measured reads. It
-/// sends the same bytes as the measured server, and has as many threads.
+/// Serves the same answer to every request with MHD alone, as a baseline for the measured reads. It sends the same
+/// bytes
+/// as the measured server, and has as many threads.
 func serveBare(_ options: BenchOptions) -> Int32 {
     guard let listen = options["--listen"], let bytes = options.content(of: "--bytes"),
         let head = options.content(of: "--head"),
@@ -68,7 +69,7 @@ private func answerBare(
         slot.pointee = context
         return .YES
     }
-    // The body is received and discarded.
+    // The request's body is read and discarded.
     if let uploadSize, uploadSize.pointee > 0 {
         uploadSize.pointee = 0
         return .YES

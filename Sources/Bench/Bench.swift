@@ -1,6 +1,6 @@
 import Glibc
 
-/// The available benchmarks; each is one function in its own file, and returns the exit code.
+/// The available benchmarks. Each one is a function in its own file, and returns the exit code.
 private struct Bench: Sendable {
     let name: String
     let usage: String
@@ -39,7 +39,7 @@ func runBench(_ arguments: [String]) -> Int32 {
     return bench.run(arguments.dropFirst())
 }
 
-/// `--name value` pairs.
+/// Options in the form `--name value`.
 struct BenchOptions {
     private var values: [String: String] = [:]
 
@@ -67,8 +67,8 @@ func complain(_ text: String) {
     write(STDERR_FILENO, line, line.count)
 }
 
-/// Holds back the signals that end the process for `waitForEnd`. A server calls this before it starts a
-/// thread.
+/// Blocks the signals that end the process, so that `waitForEnd` receives them. A server calls this before it starts
+/// any threads.
 func holdEndSignals() {
     var signals = endSignals()
     pthread_sigmask(Int32(SIG_BLOCK), &signals, nil)

@@ -1,8 +1,9 @@
 import Core
 import JSON
 
-/// Measures only the rules: no IO, one thread. The best of several rounds counts, because other
-/// work on the machine can only add to the time.
+/// Measures only the rules, without IO and on one thread. The best of several rounds counts, because other work on
+/// the
+/// machine can only add to the time.
 func benchCore(json: Bool) -> Int32 {
     let customer = LongCustomer()
     let figures = [customer.measureDerivation(), customer.measureFold()]
@@ -14,7 +15,7 @@ func benchCore(json: Bool) -> Int32 {
     return figures.allSatisfy(\.isMet) ? 0 : 1
 }
 
-/// A measurement and the bar that it has to reach.
+/// A measurement, and the target that it has to meet.
 struct Figure {
     let name: String
     let value: Double
@@ -36,7 +37,7 @@ struct Figure {
     }
 }
 
-/// A customer with 20 subscriptions of 24 periods each, to 10 entitlements.
+/// A customer with 20 subscriptions of 24 periods each, which unlock 10 entitlements.
 private struct LongCustomer {
     static let purchases = 20
     static let periods = 24

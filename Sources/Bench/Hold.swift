@@ -1,7 +1,7 @@
 import Glibc
 
-/// Holds connections open, for loads of endless clients: silent ones, or ones that send a body one
-/// byte a second. Replaces closed connections.
+/// Holds connections open, to simulate clients that never finish: silent ones, or ones that send a body at one byte a
+/// second. Closed connections are replaced.
 func holdConnections(_ options: BenchOptions) -> Int32 {
     guard let port = options["--port"].flatMap(UInt16.init),
         let count = options["--connections"].flatMap(Int.init),

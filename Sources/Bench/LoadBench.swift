@@ -4,13 +4,14 @@ import Ledger
 import Postgres
 import Telemetry
 
-/// Writes the log of many customers with one grant each, and the projected rows, as text for COPY, into
-/// three files that may be pipes; then the statement that moves the heads.
+/// Writes the log for many customers with one grant each, and the projected rows, as input for COPY into three files,
+/// which may be pipes. Then it prints the statement that moves the heads.
 ///
-/// Customers are named `reader-0`, `reader-1` and so on. The first `--due` grants end at `--ends`, the
-/// next `--later` a second after it; of the others, every second one lasts two years, and the rest
-/// never end. Each was given for one of `--tickets` support cases, or for none, and `--people` of them by the keys
-/// of ten people, evenly spread. All of it is recorded within a second.
+/// Customers are named `reader-0`, `reader-1` and so on. The first `--due` grants end at `--ends`, and the next
+/// `--later`
+/// ones a second later. Of the others, every second one lasts two years, and the rest never end. If `--tickets` is
+/// not 0, each grant is for one of that many support cases. `--people` grants, evenly spread, are by the keys of ten
+/// people. Everything is recorded within one second.
 func loadCustomers(_ options: BenchOptions) -> Int32 {
     guard let url = getenv("DEED_DATABASE_URL").map({ unsafe String(cString: $0) }),
         let count = options["--customers"].flatMap(Int.init),
@@ -67,14 +68,14 @@ func loadCustomers(_ options: BenchOptions) -> Int32 {
     }
 }
 
-/// The reader of the rows ended early.
+/// The reader of the rows stopped early.
 private struct Unwritten: Error {}
 
 private func write(_ text: String, to file: UnsafeMutablePointer<FILE>) throws {
     guard fputs(text, file) >= 0 else { throw Unwritten() }
 }
 
-/// The grant of a customer, by the customer's number.
+/// A customer's grant, determined by the customer's number.
 private struct LoadedGrant {
     static let page = 5000
     private static let years: Int64 = 2 * 365 * 86_400_000
@@ -82,7 +83,7 @@ private struct LoadedGrant {
     let due: Int
     let later: Int
     let ends: Int64
-    /// For how many support cases they were given; 0: for none.
+    /// The number of support cases that the grants are for; 0 if they are for none.
     let tickets: Int
 
     func given(_ number: Int, _ start: Instant) throws -> GrantGiven {

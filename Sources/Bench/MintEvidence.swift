@@ -3,9 +3,10 @@ import Glibc
 import JSON
 import Minting
 
-/// Writes what a store would sign about many sales: `root.pem` to trust, and a line for each
-/// transaction and each notification without their common header, `header`. For loads that must not
-/// include the cost of signing.
+/// Writes what a store would sign about many sales: `root.pem` to trust, and one line for each transaction and each
+/// notification. Their common header is left out and written to `header`. This is for load tests that must not
+/// include the
+/// cost of signing.
 func mintEvidence(_ options: BenchOptions) -> Int32 {
     guard let folder = options["--folder"], let count = options["--count"].flatMap(Int.init) else {
         complain("mint needs --folder and --count")
@@ -28,7 +29,7 @@ func mintEvidence(_ options: BenchOptions) -> Int32 {
     return 0
 }
 
-/// Apart from each other, transactions have names that are not their purchases', and accounts of their own.
+/// A sale's transaction. If `isApart`, transactions have other ids than their purchases, and each has its own account.
 private func transaction(
     _ number: Int, _ chain: MintedChain, isApart: Bool = false
 ) -> String {
@@ -48,14 +49,15 @@ private func notification(_ number: Int, _ chain: MintedChain) -> String {
 }
 
 extension MintedChain {
-    /// The end of a header that names this chain, in base64. It follows a beginning of whole triples of
-    /// bytes; each new beginning makes a header that Deed has not seen.
+    /// The end of a header with this chain, in base64. It can follow any number of whole three-byte groups. Each new
+    /// beginning
+    /// gives a header that Deed has not seen.
     fileprivate var headerEnd: String {
         Array(SignedJSONPlan(.object(JSONObject()), chain: self).header.bytes.dropFirst())
             .base64URL
     }
 
-    /// The first part of everything that this chain signs.
+    /// The header of everything that this chain signs.
     fileprivate var transactionHeader: String {
         SignedJSONPlan(.object(JSONObject()), chain: self).header.bytes.base64URL
     }

@@ -5,8 +5,9 @@ import Glibc
 import JSON
 import Minting
 
-/// Measures verification on one thread with a warm chain, against OpenSSL's own speed for the same
-/// kind of signature, in alternating rounds; the best round of each counts.
+/// Measures verification on one thread with a cached chain, against OpenSSL's own speed for the same kind of
+/// signature.
+/// The rounds alternate, and the best round of each counts.
 func benchVerify(json: Bool) -> Int32 {
     guard let bench = VerifyBench() else {
         complain("deed-bench verify: the minted roots cannot be read")
@@ -16,7 +17,7 @@ func benchVerify(json: Bool) -> Int32 {
     func keep(_ name: String, _ rate: Double?) {
         if let rate { best[name] = max(best[name] ?? 0, rate) }
     }
-    // Many short rounds, so that other work slows down both sides alike.
+    // Many short rounds are used, so that other work slows down both sides equally.
     for _ in 0..<8 {
         keep("ecdsap256", openSSLVerifications("ecdsap256", pattern: "(nistp256)"))
         keep("verify.jws", bench.rate(bench.transaction, .signedTransaction))
@@ -60,8 +61,9 @@ private struct VerifyBench {
         largeReceipt = plan.bytes
     }
 
-    /// Verifications per second of this thread's own time, including decoding. `openssl speed`
-    /// measures the same way, so other work on the machine disturbs neither.
+    /// Verifications per second of this thread's CPU time, including decoding. `openssl speed` measures CPU time,
+    /// too, so other
+    /// work on the machine affects neither.
     func rate(_ bytes: [UInt8], _ kind: EvidenceKind) -> Double? {
         guard (try? verifier.verify(bytes, as: kind, on: terms)) != nil else { return nil }
         let start = threadMicroseconds()

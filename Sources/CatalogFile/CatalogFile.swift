@@ -9,11 +9,11 @@ package enum CatalogFile {
         package let warnings: [CatalogProblem]
     }
 
-    /// The limit of the canonical form, which has to fit into an event.
+    /// The maximum size of the canonical form, which has to fit into an event.
     package static let sizeLimit = (1 << 20) - 64
 
-    /// Reads a catalog, or throws all problems with their paths. Ids that the previous catalog
-    /// lacks are new and must be well-formed.
+    /// Reads a catalog, or throws all of its problems with their paths. Ids that the previous
+    /// catalog does not contain are new and must be well-formed.
     package static func read(
         _ json: JSON, after old: Catalog = Catalog()
     ) throws(InvalidCatalog) -> Contents {
@@ -23,8 +23,8 @@ package enum CatalogFile {
         return Contents(catalog: catalog, warnings: reader.warnings + catalog.warnings)
     }
 
-    /// Reads a catalog from an event of the log. A later release may have added members that this
-    /// one does not know.
+    /// Reads a catalog from an event in the log. A later release may have added members that this
+    /// release does not know.
     package static func recorded(_ json: JSON) throws(InvalidCatalog) -> Catalog {
         var reader = CatalogReader(after: nil)
         reader.read(json)

@@ -5,8 +5,8 @@ import JSON
 struct CatalogReader {
     var draft = CatalogDraft()
     private(set) var warnings: [CatalogProblem] = []
-    /// The catalog to be replaced. `nil` when reading from the log, where unknown members are
-    /// skipped and ids are accepted as they are.
+    /// The catalog to be replaced. It is `nil` when reading from the log; then unknown members are
+    /// skipped, and ids are accepted as they are.
     private let old: Catalog?
 
     init(after old: Catalog?) {
@@ -65,7 +65,8 @@ struct CatalogReader {
                 isFamilyShared: isFamilyShared))
     }
 
-    /// Reads the terms. Substitutes for unreadable parts let the rest be checked, too.
+    /// Reads the terms. Unreadable parts are replaced by substitutes, so that the rest is checked
+    /// as well.
     private mutating func readTerms(
         _ object: JSONObject, _ kind: ProductKind, at path: String
     ) -> (terms: Product.Terms, isWhole: Bool) {
@@ -169,7 +170,7 @@ extension CatalogReader {
         return nil
     }
 
-    /// The entries of an array with their paths; none if the member is missing.
+    /// The entries of an array with their paths; empty if the member is missing.
     private mutating func entries(_ object: JSONObject, _ name: String) -> [(String, JSON)] {
         guard let json = object[name] else { return [] }
         guard let array = json.array else {
@@ -213,7 +214,7 @@ extension CatalogReader {
         return wholeNumber(json, in: 1...Int64.max, at: "\(path).\(name)") ?? fallback
     }
 
-    /// The range is only for the message. Validation checks the range of 64-bit numbers.
+    /// `range` is used only in the message. Validation checks the range of 64-bit numbers.
     private mutating func wholeNumber(
         _ json: JSON, in range: ClosedRange<Int64>, at path: String
     ) -> Int64? {
@@ -240,7 +241,7 @@ extension CatalogReader {
         return fallback
     }
 
-    /// Reads one of a few words. If the member is missing, returns the fallback.
+    /// Reads one of a few words. Returns the fallback if the member is missing.
     private mutating func readChoice<Choice: RawRepresentable & CaseIterable>(
         _ object: JSONObject, _ name: String, of type: Choice.Type, at path: String,
         else fallback: Choice?
@@ -312,7 +313,7 @@ extension CatalogReader {
 }
 
 extension Catalog {
-    /// Whether anything in the catalog has this id.
+    /// Whether the catalog uses this id for anything.
     fileprivate func names(_ id: String) -> Bool {
         let names: [CatalogName?] = [
             (try? ProductID(id)).map { .product($0) },
@@ -324,7 +325,7 @@ extension Catalog {
 }
 
 extension ProductKind {
-    /// Members that only this kind of product has.
+    /// The members that only this kind of product has.
     fileprivate var members: [String] {
         switch self {
         case .consumable: ["credits"]

@@ -1,7 +1,8 @@
 import Core
 
 extension Catalog {
-    /// Possible misspellings: undeclared names next to declared ones.
+    /// Warnings about possible misspellings: undeclared names in a catalog that declares similar
+    /// names.
     var warnings: [CatalogProblem] {
         let declared = (
             entitlements: entitlementTitles.keys.map(\.text).sorted(),
@@ -18,14 +19,15 @@ extension Catalog {
         if declared.isEmpty { return [] }
         let known = Set(declared)
         let unknown = names.filter { !known.contains($0) }
-        // A long list is no typing error, and comparing all of it would take long.
+        // A long list is unlikely to be a typing error, and comparing all of it would take a long
+        // time.
         let isFew = unknown.count <= 20
         return unknown.map { name in
             let nearest = isFew ? nearest(to: name, among: declared) : nil
             return CatalogProblem(
                 path: section,
                 sentence: "does not declare \"\(name)\"; declare it, or correct it where it is used"
-                    + (nearest.map { " (the nearest that it declares is \"\($0)\")" } ?? ""))
+                    + (nearest.map { " (the nearest declared name is \"\($0)\")" } ?? ""))
         }
     }
 }

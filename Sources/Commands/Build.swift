@@ -5,6 +5,6 @@ package enum Build {
     static let commit = String(cString: deed_build_commit())
     static let date = String(cString: deed_build_date())
 
-    /// `0.1.0-dev`; for a release also its commit and day.
+    /// The version, such as `0.1.0-dev`. A release adds its commit and date.
     static var text: String { commit.isEmpty ? version : "\(version) (commit \(commit), \(date))" }
 }

@@ -1,5 +1,5 @@
-/// Text as a terminal shows it: some characters take two columns and some none. Terminals disagree
-/// about joined emoji; here each joined emoji counts as one.
+/// Text as a terminal shows it: some characters are two columns wide and some have no width.
+/// Terminals disagree about joined emoji. Here, each joined emoji counts as one.
 extension String {
     package var columns: Int {
         if utf8.allSatisfy({ $0 < 0x80 }) { return utf8.count }
@@ -11,7 +11,7 @@ extension String {
         self + String(repeating: " ", count: max(0, width - columns))
     }
 
-    /// As much of the text as fits, with a mark if something was cut off.
+    /// As much of the text as fits, with a mark if the rest was cut off.
     package func cut(to width: Int) -> String {
         if columns <= width { return self }
         var (text, taken) = ("", 0)
@@ -29,7 +29,7 @@ extension Character {
         isPicture ? 2 : unicodeScalars.reduce(0) { $0 + $1.columns }
     }
 
-    /// Whether it is an emoji, by itself or because of the character after it.
+    /// Whether the character is an emoji, by itself or because of the one after it.
     private var isPicture: Bool {
         guard let first = unicodeScalars.first?.properties else { return false }
         return first.isEmojiPresentation

@@ -1,12 +1,12 @@
-/// One command: enough to parse, run and explain it.
+/// A command, with everything needed to parse, run and explain it.
 package struct CommandSpec: Sendable {
     /// `["project", "create"]`
     package let path: [String]
     let summary: String
-    /// The values without a flag, in order.
+    /// The arguments that are not flags, in order.
     let positionals: [Positional]
     let options: [Option]
-    /// Whether it only reads the database. It then follows a test clock automatically.
+    /// Whether the command only reads the database. If so, it follows a test clock automatically.
     package let onlyReads: Bool
     let example: String
     let run: @Sendable (Invocation) throws(CommandEnd) -> Void
@@ -43,7 +43,7 @@ package struct Positional: Sendable {
     }
 }
 
-/// A flag, with a value if it names one.
+/// A flag. It takes a value if it has a name for one.
 package struct Option: Sendable {
     package let name: String
     let valueName: String?
@@ -56,7 +56,7 @@ package struct Option: Sendable {
     /// The setting's former name. Using it is an error that names the current one.
     var formerly: String?
 
-    /// Such as `DEED_DATA_DIR`.
+    /// The environment variable, such as `DEED_DATA_DIR`.
     func variable(of program: String) -> String { Option.variable(name, of: program) }
 
     static func variable(_ name: String, of program: String) -> String {

@@ -47,7 +47,7 @@ package struct Invocation: Sendable {
         }
     }
 
-    /// Otherwise, a variable with a former name would be silently ignored.
+    /// Rejects a variable with a former name, which would otherwise be silently ignored.
     private mutating func readFormer(_ option: Option, _ variables: [String: String]) {
         guard let former = option.formerly.map({ Option.variable($0, of: program) }),
             variables[former]?.isEmpty == false

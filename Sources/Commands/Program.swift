@@ -22,7 +22,7 @@ package struct Program: Sendable {
 
     /// Runs the command that the arguments name. Calls `whenRead` after parsing.
     package func run(_ words: [String], whenRead: () -> Void = {}) -> Int32 {
-        // A reader that goes away is no error, such as `head` in `deed status | head -1`.
+        // It is not an error if the reader ends early, like `head` in `deed status | head -1`.
         signal(SIGPIPE, SIG_IGN)
         let arguments = words.first == "help" ? words.dropFirst() + ["--help"] : words
         var isJSON = arguments.contains("--json")
@@ -49,14 +49,15 @@ package struct Program: Sendable {
         }
     }
 
-    /// Swift replaces every invalid byte with the same character, which would make two names equal.
+    /// Whether the arguments are valid UTF-8. Swift replaces every invalid byte with the same character,
+    /// which could make two names equal.
     private static var areArgumentsText: Bool {
         (0..<Int(CommandLine.argc)).allSatisfy { place in
             CommandLine.unsafeArgv[place].map { String(validatingCString: $0) != nil } ?? true
         }
     }
 
-    /// Answers for the program itself, such as its version.
+    /// Answers a question about the program itself, such as its version.
     private func answer(_ arguments: [String]) throws(CommandEnd) -> String? {
         switch (arguments.first, arguments.count) {
         case ("--version", 1): return version

@@ -1,9 +1,9 @@
 import Glibc
 import Synchronization
 
-/// Waits for SIGTERM, SIGINT or SIGHUP; SIGHUP can mean something else. A second signal more than a
-/// second later ends the process immediately. An earlier one is the same request, sent to both the
-/// group and the process.
+/// Waits for SIGTERM, SIGINT or, unless it only counts, SIGHUP. A second signal more than a second
+/// later ends the process immediately. One that comes sooner is the same request, sent to both the
+/// process group and the process.
 package enum StopSignal {
     /// The pipe through which the handler wakes the waiting thread.
     private static let pipeEnds: (read: Int32, write: Int32) = {
@@ -12,7 +12,7 @@ package enum StopSignal {
         for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
         return (ends[0], ends[1])
     }()
-    /// In seconds on the monotonic clock; 0 before the first signal.
+    /// When the first signal came, in seconds on the monotonic clock; 0 before that.
     fileprivate static let stoppingSince = Atomic(0)
 
     /// How often SIGHUP has come, if it does not stop the process.
@@ -32,7 +32,7 @@ package enum StopSignal {
             }
             sigaddset(&wanted, number)
         }
-        // The parent process may have blocked them, and children inherit that.
+        // The parent process may have blocked these signals, and children inherit that.
         pthread_sigmask(Int32(SIG_UNBLOCK), &wanted, nil)
     }
 
@@ -47,7 +47,7 @@ package enum StopSignal {
         return poll(&ends, 1, Int32(milliseconds)) > 0
     }
 
-    /// Ends the wait like a signal does.
+    /// Ends the wait, as a signal does.
     package static func raise() {
         var byte: UInt8 = 1
         _ = write(pipeEnds.write, &byte, 1)
@@ -58,7 +58,7 @@ private func hangupReceived(_: Int32) {
     StopSignal.hangupCount.add(1, ordering: .relaxed)
 }
 
-/// Uses only calls that are safe in a signal handler.
+/// Handles a signal. It uses only calls that are safe in a signal handler.
 private func stopRequested(_: Int32) {
     var time = timespec()
     clock_gettime(CLOCK_MONOTONIC, &time)

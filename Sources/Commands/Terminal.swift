@@ -12,12 +12,12 @@ package func printBytes(_ bytes: [UInt8]) {
     write(bytes, to: STDOUT_FILENO)
 }
 
-/// Prints a line to standard error in one piece.
+/// Prints a line to standard error with a single write.
 package func printError(_ text: String) {
     write(text + "\n", to: STDERR_FILENO)
 }
 
-/// Shows a terminal line that the next one replaces. Does nothing without a terminal.
+/// Shows a line that the next one replaces. Does nothing if there is no terminal.
 package func showProgress(_ text: String) {
     if isatty(STDERR_FILENO) == 1 { write("\r\(text)\u{1B}[K\r", to: STDERR_FILENO) }
 }
@@ -44,14 +44,14 @@ private func write(_ bytes: [UInt8], to descriptor: Int32) {
     while !rest.isEmpty {
         let count = rest.withUnsafeBytes { Glibc.write(descriptor, $0.baseAddress, $0.count) }
         if count < 0, errno == EINTR { continue }
-        // The reader is gone.
+        // The reader has gone away.
         if count <= 0 { return }
         rest = rest.dropFirst(count)
     }
 }
 
 extension String {
-    /// The text with visible names for control characters. It may come from a stranger.
+    /// The text with visible names for control characters, since it may come from a stranger.
     package var withVisibleControls: String {
         if unicodeScalars.allSatisfy({ !$0.controlsTerminal }) { return self }
         return unicodeScalars.reduce(into: "") { shown, scalar in

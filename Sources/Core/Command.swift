@@ -1,37 +1,40 @@
-/// A request, its author and reason, and what is known when it is decided.
+/// A request, its author and reason, and the data that the decision needs.
 ///
-/// It belongs to one stream, which carries out its cause. For all other customers concerned, it names the
-/// purchases and tokens that lead to them; their streams are written in the same commit or not at all.
+/// A command belongs to one stream, which carries out its cause. For all other customers concerned,
+/// the command names the purchases and tokens that lead to them. Their streams are written in the
+/// same commit, or none is.
 package struct Command: Sendable {
     package typealias Decide = @Sendable (borrowing Situation) throws(Refusal) -> Decision
 
     package let stream: Stream
     package let actor: Actor
     package let cause: Cause
-    /// The purchases whose holders the decision needs to know.
+    /// The purchases whose holders the decision needs.
     package var purchases: [HeldPurchase] = []
-    /// The account tokens whose owners the decision needs to know.
+    /// The account tokens whose owners the decision needs.
     package var tokens: [String] = []
-    /// The account tokens whose waiting purchases the decision needs to know.
+    /// The account tokens whose waiting purchases the decision needs.
     package var claimedTokens: [String] = []
     /// Further customers of the project and environment whose states the decision needs.
     package var customers: [CustomerID] = []
-    /// Those of them whom it does not concern.
+    /// Those of `customers` whom the command does not concern.
     package var bystanders: Set<CustomerID> = []
-    /// Customers of the other environment whose states the decision needs.
+    /// Customers in the other environment whose states the decision needs.
     package var customersElsewhere: [CustomerID] = []
-    /// Whether it moves all that its customers have, in both environments: the decision then needs the holders of
-    /// all their purchases, and the customers merged into them.
+    /// Whether the command moves everything that its customers have, in both environments. The
+    /// decision then also needs the holders of all their purchases, and the customers merged into
+    /// them.
     package var movesWhole = false
-    /// Whether the decision needs the customer's credits that wait for a product.
+    /// Whether the decision needs the customer's credits that are waiting for a product.
     package var settlesCredits = false
     /// The evidence behind the decision, stored in the same commit.
     package var evidence: [EvidenceRecord] = []
-    /// Whether what it leads to is only told.
+    /// Whether the command is only rehearsed: its results are reported but not recorded.
     package internal(set) var isRehearsal = false
     package internal(set) var decide: Decide
 
-    /// `concernsMerged` tells whether it is also decided for customers who are a part of another one.
+    /// `concernsMerged` says whether the command is also decided for customers who were merged into
+    /// another.
     package init(
         stream: Stream, actor: Actor, cause: Cause, concernsMerged: Bool = false,
         decide: @escaping Decide
@@ -48,7 +51,8 @@ package struct Command: Sendable {
         }
     }
 
-    /// A command about one customer alone, by the project's catalog, which must know the name.
+    /// A command about one customer alone, decided by the project's catalog, which must know the
+    /// name.
     package static func customer(
         _ stream: Stream, actor: Actor, cause: Cause, naming name: CatalogName? = nil,
         concernsMerged: Bool = false,
@@ -78,7 +82,7 @@ package struct Command: Sendable {
     }
 }
 
-/// A purchase and the app in which it was made: both together lead to its holder.
+/// A purchase and the app in which it was made. Only both together identify its holder.
 package struct HeldPurchase: Hashable, Sendable {
     package let app: AppID
     package let purchase: PurchaseID
@@ -89,13 +93,13 @@ package struct HeldPurchase: Hashable, Sendable {
     }
 }
 
-/// The cause of events. A stream carries out one cause once, even if it arrives again.
+/// The cause of events. A stream carries out each cause only once, even if it arrives again.
 package struct Cause: Hashable, Sendable {
     package static let lengthLimit = 300
 
     /// `key:<idempotency key>`, `command:<random>` or `evidence:<digest>`.
     package let text: String
-    /// Distinguishes commands under the same cause; 32 bytes.
+    /// 32 bytes that distinguish commands with the same cause.
     package let digest: [UInt8]
 
     package init(text: String, digest: [UInt8]) {
@@ -103,12 +107,12 @@ package struct Cause: Hashable, Sendable {
         self.digest = digest
     }
 
-    /// Of commands whose events, if any, have causes of their own.
+    /// The cause of commands whose events, if any, have their own causes.
     package static let upkeep = Cause(text: "upkeep", digest: [])
 
     package var isUpkeep: Bool { text == Cause.upkeep.text }
 
-    /// Whether a caller's key stands for one call, and never for a second one.
+    /// Whether the cause is a caller's idempotency key, which stands for one call only.
     package static func isOfCaller(_ text: String) -> Bool { text.hasPrefix("key:") }
 }
 
@@ -140,7 +144,7 @@ package enum StreamState: Hashable, Sendable {
     }
 
     package mutating func apply(_ recorded: RecordedEvent) {
-        // Releasing the state first avoids a copy of all its contents.
+        // Releasing the state first avoids copying all of its contents.
         switch self {
         case .customer(var state):
             self = .project(ProjectState())
@@ -158,7 +162,7 @@ package enum StreamState: Hashable, Sendable {
 package struct CustomerSnapshot: Sendable {
     package let customer: CustomerState
     package let project: ProjectState
-    /// The position in the customer's shard up to which it holds.
+    /// The position in the customer's shard up to which the state is current.
     package let position: Position
 
     package init(customer: CustomerState, project: ProjectState, position: Position) {
@@ -170,19 +174,19 @@ package struct CustomerSnapshot: Sendable {
 
 /// The result of a command.
 package struct Outcome: Sendable {
-    /// The events of this command, or of its earlier copy with the same cause.
+    /// The events of this command, or of an earlier one with the same cause.
     package let events: [RecordedEvent]
     /// The stream's state after the command.
     package let state: StreamState
     /// The state of the project.
     package let project: ProjectState
-    /// A position in the log that includes all of it.
+    /// A position in the log that includes all of the command's events.
     package let position: Position
-    /// The result of each item of a submission; empty for a copy with the same cause.
+    /// The result of each item in a submission; empty if an earlier command had the same cause.
     package let items: [ItemOutcome]
-    /// Whether an earlier copy with the same cause did all of it.
+    /// Whether an earlier command with the same cause has already done everything.
     package let isRepetition: Bool
-    /// What it would have changed, where it was only rehearsed.
+    /// The changes that the command would have made, if it was only rehearsed.
     package var rehearsal: Rehearsal?
 
     package init(
@@ -198,11 +202,11 @@ package struct Outcome: Sendable {
     }
 }
 
-/// An event together with the text that the log keeps for it.
+/// An event with the text that the log stores for it.
 package struct LogEntry: Hashable, Sendable {
     package let recorded: RecordedEvent
     package let type: String
-    /// The exact JSON text; empty if the customer was erased later.
+    /// The exact JSON text. It is empty if the customer was erased later.
     package let payload: String
 
     package var isErased: Bool { payload.isEmpty }
@@ -214,23 +218,24 @@ package struct LogEntry: Hashable, Sendable {
     }
 }
 
-/// Something broke or is too busy; trying again may help.
+/// Something is broken or too busy. Trying again may help.
 package enum Fault: Error, Hashable, Sendable {
     /// A queue is full, or the database is slow.
     case busy
     /// The database is unreachable. A command may or may not have been carried out.
     case unavailable
-    /// The database answers, but cannot be used normally. A command may or may not have been carried out.
+    /// The database answers but cannot be used normally. A command may or may not have been carried
+    /// out.
     case impeded(Impediment)
     /// Another instance has taken over this one's work.
     case leaseLost
-    /// An event beyond the head of the shard occupies the next event's place.
+    /// An event beyond the shard's head occupies the next event's place.
     case logBlocked
-    /// A row has no supporting event, so nothing is decided by it; with a sentence for operators.
+    /// No event supports a row, so no decision uses it. The sentence is for operators.
     case rowUnproven(String)
-    /// Events of a stream, or a row, that this program cannot read. Others are not affected.
+    /// This program cannot read a row or the events of a stream. Other streams are not affected.
     case unreadable(Unreadable)
-    /// Something that should never happen, with a sentence for operators.
+    /// Something happened that never should. The sentence is for operators.
     case broken(String)
 
     package static let blockedSentence =
@@ -238,7 +243,7 @@ package enum Fault: Error, Hashable, Sendable {
         + "other than Deed wrote it. Look at it with: deed audit, and move it aside with: "
         + "deed audit --quarantine"
 
-    /// Whether nothing else would succeed now, either.
+    /// Whether any other operation would fail now as well.
     package var isOfWholeDatabase: Bool {
         switch self {
         case .unavailable, .impeded, .leaseLost: true
@@ -246,16 +251,16 @@ package enum Fault: Error, Hashable, Sendable {
         }
     }
 
-    /// For operators.
+    /// The problem and the remedy, for operators.
     package var sentence: String {
         switch self {
         case .busy: "The database is busy; try again."
         case .unavailable:
-            "The database cannot be reached; check that it runs, and try again."
+            "The database cannot be reached; check that it is running, and try again."
         case .impeded(let impediment): impediment.sentence
         case .leaseLost:
             "Another instance has taken over what this one was doing, because this one could not renew its "
-                + "lease; the next run goes on where it stood."
+                + "lease; the next run continues where this one stopped."
         case .logBlocked: Fault.blockedSentence
         case .rowUnproven(let sentence): sentence
         case .unreadable(let what): what.sentence
@@ -264,10 +269,10 @@ package enum Fault: Error, Hashable, Sendable {
     }
 }
 
-/// Something that this program cannot read.
+/// Data that this program cannot read.
 package struct Unreadable: Hashable, Sendable {
     package let what: String
-    /// Whether a newer program wrote it; otherwise it is damaged.
+    /// Whether a newer program wrote it. Otherwise it is damaged.
     package let needsNewer: Bool
 
     package init(_ what: String, needsNewer: Bool) {

@@ -1,15 +1,15 @@
-/// What prevents normal use of a database that answers.
+/// A condition that prevents normal use of a database although it answers.
 package struct Impediment: Error, Hashable, Sendable {
     package enum Kind: String, Hashable, Sendable, CaseIterable {
         /// It lacks events that this instance has seen.
         case behind = "database_behind"
-        /// Its clock and the machine's are too far apart.
+        /// Its clock and this machine's clock are too far apart.
         case clockApart = "clock_apart"
         case full = "database_full"
         case readOnly = "database_read_only"
-        /// Commits wait for a standby, and none confirms them.
+        /// Commits wait for a standby, and no standby confirms them.
         case noStandby = "standby_missing"
-        /// Its log has a format, or its schema changes, that this program does not know.
+        /// Its log format or one of its schema changes is unknown to this program.
         case outdated = "program_outdated"
     }
     package let kind: Kind
@@ -36,11 +36,11 @@ package struct Impediment: Error, Hashable, Sendable {
         }
     }
 
-    /// Whether reads are right nevertheless.
+    /// Whether reads are correct nevertheless.
     package var allowsReads: Bool {
         switch kind {
         case .full, .readOnly, .noStandby: true
-        // A newer format may come with other rules.
+        // A newer format may bring other rules.
         case .behind, .clockApart, .outdated: false
         }
     }

@@ -1,7 +1,8 @@
-/// Lets one instance do something for all of them until it ends.
+/// Allows one instance to do something for all instances until the lease ends.
 package struct Lease: Hashable, Sendable {
     package let name: String
-    /// Increases with each taking: it identifies an earlier holder, who may write nothing more.
+    /// Increases each time the lease is taken. It identifies an earlier holder, who may no longer
+    /// write.
     package let fence: Int64
 
     package init(name: String, fence: Int64) {

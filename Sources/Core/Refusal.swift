@@ -7,9 +7,9 @@ package enum Refusal: Error, Hashable, Sendable {
     case key(KeyRefusal)
     case support(SupportRefusal)
     case merge(MergeRefusal)
-    /// The first one is a part of the second one.
+    /// The first customer was merged into the second.
     case customerMerged(CustomerID, into: CustomerID)
-    /// Of whom the customer is a part changed between the look and the decision.
+    /// The customer's merge changed between the lookup and the decision.
     case mergedMeanwhile(CustomerID)
     case appUnknown(AppID)
     case appTaken
@@ -20,9 +20,9 @@ package enum Refusal: Error, Hashable, Sendable {
     case waitTooLong(days: Int64)
     case grantUnknown(GrantID)
     case grantEnded(GrantID, at: Instant)
-    /// It ended or was revoked, and cannot be given another end.
+    /// The grant has ended or was revoked, so its end cannot be changed.
     case grantOver(GrantID, at: Instant)
-    /// By its length, or by the end itself.
+    /// The end that results from the length, or the end itself, is in the past.
     case grantEndsInThePast(Instant, isLength: Bool)
     case grantEndsBeforeItStarts(start: Instant, end: Instant)
     case grantEndsTooLate
@@ -38,10 +38,10 @@ package enum Refusal: Error, Hashable, Sendable {
     case purchaseErased
     case nameUnknown(CatalogName, nearest: String?)
     case idempotencyMismatch
-    /// With the id in visible form.
+    /// The id is given in its visible form.
     case idImproper(String, ImproperForm)
     case amountOutOfRange(Int64, limit: Int64)
-    /// A back end adds what was earned, and cannot subtract.
+    /// A back end adds coins that a customer earned. It cannot subtract any.
     case earnsNothing(Int64, limit: Int64)
     case insufficientBalance(CurrencyID, has: Int64, needs: Int64, inSandbox: Int64 = 0)
     case balanceOutOfBounds(CurrencyID, limit: Int64)
@@ -60,11 +60,12 @@ package enum Refusal: Error, Hashable, Sendable {
     case accountShared
     case movedRecently(until: Instant)
     case tooMuchAtOnce(limit: Int)
-    /// Older programs could not read it.
+    /// Older releases could not read the event.
     case formatPending(needed: LogFormat, present: LogFormat)
     case purchaseUnknown(PurchaseID)
     case alreadyHeld(PurchaseID)
-    /// It came from a customer who is a part of its holder now, so no move can be undone.
+    /// The purchase came from a customer who has since been merged into its holder, so no move can
+    /// be undone.
     case cameFromPart(PurchaseID, CustomerID)
     case neverMoved(PurchaseID)
     case notBlocked(PurchaseID)
@@ -72,14 +73,14 @@ package enum Refusal: Error, Hashable, Sendable {
     case purchaseChangedMeanwhile(PurchaseID)
     case catalogChangedMeanwhile(found: Int64)
     case customerChangedMeanwhile(CustomerID, found: Int64)
-    /// With how many customers the wish concerns.
+    /// The number of customers whom the request concerns.
     case versionsMiscounted(Int)
     case intakeUnknown(IntakeID)
     case intakeEnded(IntakeID, IntakeItem.State.Word)
     case intakeQueuedAgain(IntakeID)
     case intakeFull
     case credentialsInvalid(InvalidCredential)
-    /// With the reason why the installation's key cannot be used.
+    /// The reason why the installation's key cannot be used.
     case credentialsLocked(String)
     case realStoreOnTestClock
     case storeOnThisMachine(StoreAddress)
@@ -91,7 +92,7 @@ package enum Refusal: Error, Hashable, Sendable {
     case webhookUnknown(WebhookID)
     case tooManyWebhooks(limit: Int)
     case tooManyReplays(limit: Int)
-    /// With the reason why the installation's key cannot open or keep what it seals.
+    /// The reason why the installation's key cannot be used for the webhook's secrets.
     case webhookLocked(String)
     case feedEventUnknown(String)
 
@@ -224,7 +225,7 @@ package enum Refusal: Error, Hashable, Sendable {
         case .grantEnded(let id, let end):
             "The grant \"\(id)\" ended at \(end.text); there is nothing left to revoke."
         case .grantOver(let id, let end):
-            "The grant \"\(id)\" was over at \(end.text) and cannot be changed any more; give a new one."
+            "The grant \"\(id)\" ended at \(end.text) and can no longer be changed; give a new one."
         case .grantEndsInThePast(let end, _):
             "The grant would have ended at \(end.text); give a later end, or revoke it."
         case .grantEndsBeforeItStarts(let start, let end):
@@ -240,20 +241,20 @@ package enum Refusal: Error, Hashable, Sendable {
         case .customerUnknown(let id):
             "There is no customer \"\(id)\" in the environments that were asked for; see: deed find"
         case .alreadyErased(let id, let instant):
-            "The customer \"\(id)\" was erased at \(instant.text), and nothing happened since; look with: deed "
+            "The customer \"\(id)\" was erased at \(instant.text), and nothing has happened since; look with: deed "
                 + "customer erased"
         case .neverErased(let id):
-            "The customer \"\(id)\" was never erased; see all that were with: deed customer erased --list"
+            "The customer \"\(id)\" was never erased; list all erased customers with: deed customer erased --list"
         case .exportTooLarge(let limit):
             "The answer would have more than \(limit) bytes, the limit of one call; write it with: deed customer export"
         case .intentStale:
-            "The intent is older than 15 minutes, or of another customer, environment or choice of \"purchases\", "
-                + "or the customer changed since; ask for a new one, look at it, and send that."
+            "The intent is older than 15 minutes, or for another customer, environment or choice of \"purchases\", "
+                + "or the customer has changed since; ask for a new one, look at it, and send that."
         case .doneBeforeErasure:
-            "This was sent before the customer was erased, and counts no more; to begin a new life for the customer, "
+            "This was sent before the customer was erased, and no longer counts; to start the customer anew, "
                 + "send it again with a new key."
         case .purchaseErased:
-            "This purchase was erased together with its holder, and never has a holder again."
+            "This purchase was erased together with its holder, and can never have a holder again."
         case .nameUnknown(let name, let nearest):
             "The catalog has no \(name.noun) \"\(name.text)\""
                 + (nearest.map { "; the nearest name is \"\($0)\". " } ?? ". ")
@@ -276,7 +277,7 @@ package enum Refusal: Error, Hashable, Sendable {
         case .balanceOutOfBounds(let currency, let limit):
             "The balance of \"\(currency)\" would pass \(limit); adjust by a smaller amount."
         case .creditNotAllowed(let currency):
-            "The project lets no back end add to \"\(currency)\"; allow it with: deed project set "
+            "The project does not let back ends add to \"\(currency)\"; allow it with: deed project set "
                 + "--credit-limit \(currency)=PER_CALL/PER_DAY, or use an admin's key."
         case .creditLimitReached(let currency, let limit, let left):
             "A back end may add \(limit.perCall) \"\(currency)\" per call and \(limit.perDay) per day to "
@@ -300,12 +301,12 @@ package enum Refusal: Error, Hashable, Sendable {
                 + "check that the client gives each customer a token of their own, and attach this "
                 + "customer's purchases with: deed unclaimed attach"
         case .notUnclaimed(let id):
-            "The purchase \"\(id)\" does not wait for a customer in the requested environment: one "
+            "The purchase \"\(id)\" is not waiting for a customer in the requested environment: one "
                 + "has it, or Deed has never seen it there; see: deed unclaimed list"
         case .heldByAnother:
             "Another customer holds this purchase; an admin can transfer it."
         case .accountShared:
-            "As many customers as the project allows have handed in this store account's app transaction; "
+            "This store account's app transaction was already submitted for as many customers as the project allows; "
                 + "use one of them, or allow more with: deed project set --customers-per-account"
         case .movedRecently(let end):
             "The purchase was moved recently and stays where it is until \(end.text); try again then."

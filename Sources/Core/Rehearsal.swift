@@ -1,6 +1,7 @@
-/// What a command would have led to, had it been obeyed: decided by the same states and rules, and taken back.
+/// The effect that a command would have had. It is decided with the same states and rules, and then
+/// discarded.
 package struct Rehearsal: Sendable {
-    /// A customer whom the command concerns, as it is and as the command would leave it.
+    /// A customer whom the command concerns, before and after the command.
     package struct Side: Sendable {
         package let stream: Stream
         package let before: CustomerState
@@ -14,9 +15,10 @@ package struct Rehearsal: Sendable {
     }
     package let now: Instant
     package let project: ProjectState
-    /// The place in the log of the command's own customer up to which it holds.
+    /// The position in the shard of the command's own customer up to which the rehearsal is
+    /// current.
     package let position: Position
-    /// The command's own customer, then those whom it names.
+    /// The command's own customer, followed by those that the command names.
     package let sides: [Side]
 
     package init(now: Instant, project: ProjectState, position: Position, sides: [Side]) {
@@ -28,19 +30,21 @@ package struct Rehearsal: Sendable {
 }
 
 extension Command {
-    /// The customers whom it concerns: its own, then those whom it names. Who keeps what no customer claimed is none.
+    /// The customers whom the command concerns: its own, followed by those that it names. Keepers
+    /// of unclaimed purchases are not included.
     package var concerned: [CustomerID] {
         [stream.customer] + customers.filter { !$0.isReserved && !bystanders.contains($0) }
     }
 
-    /// The same command, to be taken back once it is decided.
+    /// The same command, whose effects are discarded once it is decided.
     package var rehearsal: Command {
         var command = self
         command.isRehearsal = true
         return command
     }
 
-    /// The same command, refused where one of those whom it concerns has another version by then.
+    /// The same command, but refused if one of the customers concerned has a different version by
+    /// then.
     package func requiring(_ versions: [Int64]) -> Command {
         var command = self
         let expected = Array(zip(concerned, versions))

@@ -1,4 +1,4 @@
-/// The result of `value`; rethrows its error as the caller's kind of error.
+/// The result of `value`. Rethrows its error as the caller's type of error.
 package func rethrowing<Value, Inner: Error, Outer: Error>(
     as outer: (Inner) -> Outer, _ value: () throws(Inner) -> Value
 ) throws(Outer) -> Value {
@@ -15,7 +15,7 @@ package func rethrowing<Value, Inner: Error, Outer: Error>(
     try rethrowing(as: outer) { () throws(Inner) in try value() }
 }
 
-/// Asks for something whose only error is a fault, which then ends the command.
+/// Calls a function that can only fail with a fault. The fault then ends the command.
 package func obtain<Answer>(
     _ answer: @autoclosure () throws(Fault) -> Answer
 ) throws(CommandError) -> Answer {

@@ -1,5 +1,5 @@
-/// A value that its copies share until one of them is changed: copying costs one reference count,
-/// however large it is.
+/// A value that copies share until one of them is changed. Copying costs one reference count, no
+/// matter how large the value is.
 package struct Shared<Value: Hashable & Sendable>: Hashable, Sendable {
     /// `@unchecked Sendable`: the value is only changed while it has a single reference.
     private final class Box: @unchecked Sendable {
@@ -30,6 +30,6 @@ package struct Shared<Value: Hashable & Sendable>: Hashable, Sendable {
 }
 
 extension Shared: CustomDebugStringConvertible {
-    /// Two values are told apart by what reflection sees of them.
+    /// The reflection of the value, so that comparisons by reflection see its contents.
     package var debugDescription: String { String(reflecting: value) }
 }

@@ -1,28 +1,29 @@
-/// The states on which a command is decided: no other command changes them before the commit.
+/// The states with which a command is decided. No other command changes them before the commit.
 package struct Situation: Sendable {
     package let now: Instant
-    /// The log's format. A rule that came with a later one does not count yet.
+    /// The log's format. Rules that came with a later format do not apply yet.
     package let format: LogFormat
     package let project: ProjectState
-    /// The holder of each of the command's purchases; a purchase without a holder is missing.
+    /// The holder of each of the command's purchases. Purchases without a holder are missing.
     package let holders: [PurchaseID: CustomerID]
-    /// The customer of each token of the command and of its purchases; a token without a customer is
+    /// The owner of each token in the command and in its purchases. Tokens without an owner are
     /// missing.
     package let tokenOwners: [String: CustomerID]
-    /// The purchases that carry the tokens which the command claims, and that are unclaimed or held by
+    /// The purchases that carry the tokens claimed by the command and that are unclaimed or held by
     /// another customer.
     package let waiting: [String: [PurchaseID]]
-    /// The credits that wait for a product of the catalog, if the command needs to know them.
+    /// The credits that are waiting for a product in the catalog, if the command needs them.
     package let waitingCredits: [WaitingCredit]
-    /// The purchases of the command that never have a holder again.
+    /// The command's purchases that may never have a holder again.
     package let erased: Set<PurchaseID>
-    /// The states of those of the other environment that the command names.
+    /// The states of the customers in the other environment whom the command names.
     private let elsewhere: [CustomerID: CustomerState]
-    /// The customers of the tokens there, for a command that moves all that customers have.
+    /// The owners of tokens in the other environment, for a command that moves everything that its
+    /// customers have.
     package let tokenOwnersElsewhere: [String: CustomerID]
-    /// Customers whose stream of the other environment has events; known only for improper ids.
+    /// Customers whose stream in the other environment has events. Filled only for improper ids.
     package let knownElsewhere: Set<CustomerID>
-    /// The states of the command's own customer, the holders, the owners of tokens, the further
+    /// The states of the command's own customer, the holders, the token owners, the further
     /// customers that the command names, and the keepers of waiting purchases.
     private let states: [CustomerID: CustomerState]
 
@@ -51,7 +52,7 @@ package struct Situation: Sendable {
     /// The state of a customer whom the command concerns.
     package func customer(_ id: CustomerID) -> CustomerState { states[id] ?? CustomerState() }
 
-    /// The state of a customer of the other environment whom the command names.
+    /// The state of a customer in the other environment whom the command names.
     package func customerElsewhere(_ id: CustomerID) -> CustomerState {
         elsewhere[id] ?? CustomerState()
     }
@@ -64,13 +65,13 @@ package struct Situation: Sendable {
 
 /// The result of deciding a command.
 package struct Decision: Sendable {
-    /// Events of one stream, in the command's own project.
+    /// Events for one stream, in the command's own project.
     package struct Part: Sendable {
         package let customer: CustomerID
         package internal(set) var events: [Event]
-        /// Whether the stream is of the other environment.
+        /// Whether the stream is in the other environment.
         package var isElsewhere = false
-        /// The index of the command's evidence behind the events.
+        /// The index of the evidence on which the events are based.
         package let restsOn: Int?
 
         package init(
@@ -82,13 +83,13 @@ package struct Decision: Sendable {
             self.restsOn = restsOn
         }
     }
-    /// In the order in which they happen; a customer may occur more than once.
+    /// In chronological order. A customer may occur more than once.
     package var parts: [Part]
-    /// The result of each item of a submission.
+    /// The result of each item in a submission.
     package var items: [ItemOutcome]
-    /// The commit's further work on the tables.
+    /// Further changes to tables in the same commit.
     package var upkeep: Upkeep?
-    /// The purchases about which an event rests on that piece of evidence.
+    /// The purchases for which an event is based on the evidence with this index.
     package func purchases(restingOn index: Int) -> Set<PurchaseID> {
         var found: Set<PurchaseID> = []
         for part in parts where part.restsOn == index {
@@ -99,9 +100,9 @@ package struct Decision: Sendable {
         return found
     }
 
-    /// The purchases that each piece of the command's evidence tells of, by its index.
+    /// The purchases that each piece of the command's evidence mentions, by its index.
     package var told: [Int: [PurchaseID]] = [:]
-    /// The indexes of evidence that is not kept unless events rest on it.
+    /// The indexes of evidence that is stored only if events are based on it.
     package var unkept: Set<Int> = []
 
     package init(parts: [Part], items: [ItemOutcome] = []) {
@@ -109,30 +110,31 @@ package struct Decision: Sendable {
         self.items = items
     }
 
-    /// The indexes of the command's evidence that supports events and is stored with them.
+    /// The indexes of the command's evidence on which events are based and which is stored with
+    /// them.
     package var restsOn: Set<Int> { Set(parts.compactMap(\.restsOn)) }
 
-    /// Events of one customer only.
+    /// Events for one customer only.
     package init(_ events: [Event], for customer: CustomerID, _ upkeep: Upkeep? = nil) {
         self.init(parts: [Part(customer: customer, events: events)])
         self.upkeep = upkeep
     }
 }
 
-/// The result of one piece of evidence for one purchase in it.
+/// The result for one purchase in one piece of evidence.
 package struct ItemOutcome: Hashable, Sendable {
     package enum Result: Hashable, Sendable {
-        /// At least one event records it.
+        /// At least one event records the evidence.
         case recorded
-        /// Everything in it was known.
+        /// Everything in the evidence was already known.
         case alreadyKnown
-        /// Its sender does not get the purchase, because another customer holds it; its facts still count. Or
-        /// the store account has reached its limit of customers, and nothing is recorded.
+        /// The sender does not get the purchase because another customer holds it; its facts still
+        /// count. Or the store account has reached its limit of customers, and nothing is recorded.
         case refused(Refusal)
-        /// Support settled the order before; the client should finish the transaction.
+        /// Support had already settled the order. The client should finish the transaction.
         case alreadySettled(OrderID)
 
-        /// Its stable name.
+        /// The stable name of the result.
         package var word: String {
             switch self {
             case .recorded: "recorded"
@@ -150,9 +152,9 @@ package struct ItemOutcome: Hashable, Sendable {
     /// The newest transaction of the purchase in the evidence.
     package let transaction: TransactionID?
     package let result: Result
-    /// The product, if the catalog does not know it: then it brings nothing yet.
+    /// The product, if the catalog does not know it. It gives nothing yet.
     package internal(set) var unknownProduct: ProductKey?
-    /// The same, if a transaction of it was recorded for the first time.
+    /// The unknown product, if one of its transactions was recorded for the first time.
     package var newUnknownProduct: ProductKey?
 
     package init(
@@ -167,9 +169,10 @@ package struct ItemOutcome: Hashable, Sendable {
 
 /// A certificate, stored once for all evidence that contains it.
 ///
-/// A class, so that passing it on costs one reference count: most evidence shares the same few.
+/// This is a class so that passing it on costs only one reference count, because most evidence
+/// shares the same few certificates.
 package final class KeptCertificate: Hashable, Sendable {
-    /// Its SHA-256.
+    /// The SHA-256 of the certificate.
     package let digest: [UInt8]
     package let der: [UInt8]
 
@@ -185,10 +188,10 @@ package final class KeptCertificate: Hashable, Sendable {
     package func hash(into hasher: inout Hasher) { hasher.combine(digest) }
 }
 
-/// Evidence as stored: content-addressed, with its certificates separate because most evidence
-/// shares them.
+/// Evidence as stored: content-addressed, and with its certificates kept separately because most
+/// evidence shares them.
 package struct EvidenceRecord: Hashable, Sendable {
-    /// SHA-256 of the evidence.
+    /// The SHA-256 of the evidence.
     package let digest: [UInt8]
     /// The name of its kind, such as `signed_transaction`.
     package let kind: String
@@ -198,7 +201,7 @@ package struct EvidenceRecord: Hashable, Sendable {
     package let content: [UInt8]
     /// In the order in which they are put back.
     package let certificates: [KeptCertificate]
-    /// Whether it is stored even without news.
+    /// Whether the evidence is stored even if it contains no news.
     package let isKeptAlways: Bool
 
     package init(
@@ -214,7 +217,7 @@ package struct EvidenceRecord: Hashable, Sendable {
         self.isKeptAlways = isKeptAlways
     }
 
-    /// The same, stored only if it has news.
+    /// The same evidence, stored only if it contains news.
     package var keptWhenNew: EvidenceRecord {
         EvidenceRecord(
             digest: digest, kind: kind, app: app, signedAt: signedAt, content: content,

@@ -1,9 +1,9 @@
-/// One of base64's two alphabets. Decoding is strict: each byte sequence has exactly one text, so
-/// decoding and encoding restore it.
+/// One of base64's two alphabets. Decoding is strict: it accepts only the text that encoding the result would
+/// give again.
 package struct Base64: Sendable {
-    /// With `+`, `/` and padding.
+    /// The alphabet with `+` and `/`, and with padding.
     package static let standard = Base64(last: "+/", isPadded: true)
-    /// With `-`, `_` and without padding.
+    /// The alphabet with `-` and `_`, and without padding.
     package static let url = Base64(last: "-_", isPadded: false)
 
     private static let invalid: UInt8 = 0xFF
@@ -67,7 +67,7 @@ package struct Base64: Sendable {
                 // The unused bits must be zero.
                 isValid = rest == 3 ? c & 3 == 0 : b & 15 == 0
             }
-            // A valid value has its two highest bits clear.
+            // The two highest bits of a valid value are zero.
             if seen >= 64 { isValid = false }
             filled = count
         }

@@ -1,23 +1,23 @@
 internal import COpenSSL
 
-/// One parsed certificate, which need not be trusted.
+/// A parsed certificate, which is not necessarily trusted.
 ///
-/// `@unchecked Sendable`: OpenSSL fills its cache about a certificate once, in `init`, and only
-/// reads it afterwards.
+/// `@unchecked Sendable`: OpenSSL fills its cache for the certificate once, in `init`, and only reads it
+/// afterwards.
 package final class Certificate: @unchecked Sendable {
-    /// SHA-256 of the certificate's bytes. People compare certificates by it.
+    /// SHA-256 of the certificate's bytes. People use it to compare certificates.
     package let fingerprint: Digest32
-    /// The first and the last second of the certificate's validity, since 1970.
+    /// The first and the last second in which the certificate is valid, counted from 1970.
     package let notBefore: Int64
     package let notAfter: Int64
     package let publicKey: PublicKey
     private let handle: OpaquePointer
     private let flags: UInt32
 
-    /// Genuine ones take one to two kilobytes. Larger ones cost more to read.
+    /// Genuine certificates have one to two kilobytes. Larger ones take longer to parse.
     private static let byteLimit = 16 << 10
 
-    /// Reads a certificate that takes up all of `der`.
+    /// Parses a certificate that fills all of `der`.
     package init(der: Span<UInt8>) throws(ChainRefusal) {
         if der.count > Certificate.byteLimit { throw .badCertificate }
         let parsed = der.withUnsafeBytes { bytes -> OpaquePointer? in
@@ -53,7 +53,7 @@ package final class Certificate: @unchecked Sendable {
         X509_free(handle)
     }
 
-    /// The certificates of a PEM text in order, or the single one in DER.
+    /// The certificates of a PEM text in their order, or the one certificate in DER.
     package static func read(_ bytes: [UInt8]) throws(ChainRefusal) -> [Certificate] {
         guard bytes.first != 0x30 else { return [try Certificate(der: bytes)] }
         var certificates: [Certificate] = []
@@ -62,7 +62,7 @@ package final class Certificate: @unchecked Sendable {
         return certificates
     }
 
-    /// The subject's common name for people to read, or its organisation.
+    /// The subject's common name, or else its organisation, for people to read.
     package var name: String {
         let subject = X509_get_subject_name(handle)
         for entry in [NID_commonName, NID_organizationName] {
@@ -76,24 +76,24 @@ package final class Certificate: @unchecked Sendable {
         return "certificate \(fingerprint.hex.prefix(16))"
     }
 
-    /// Whether basic constraints make it a certification authority.
+    /// Whether the basic constraints make the certificate an authority.
     var isAuthority: Bool {
         let needed = UInt32(EXFLAG_BCONS) | UInt32(EXFLAG_CA)
         return flags & needed == needed
     }
 
-    /// How many authorities may come between this one and a leaf; `nil` for any number.
+    /// How many authorities may come between this one and a leaf; `nil` if there is no limit.
     var pathLength: Int? {
         let length = X509_get_pathlen(handle)
         return length < 0 ? nil : Int(length)
     }
 
-    /// Whether key usage, if the certificate states one, allows `usage`.
+    /// Whether the key usage allows `usage`. A certificate without a key usage allows everything.
     func allows(_ usage: KeyUsage) -> Bool {
         X509_get_key_usage(handle) & usage.bit != 0
     }
 
-    /// Whether its name is the other certificate's issuer name.
+    /// Whether this certificate's name is the issuer name of the other one.
     package func isNamedIssuer(of other: Certificate) -> Bool {
         X509_NAME_cmp(
             X509_get_subject_name(handle), X509_get_issuer_name(other.handle)) == 0
@@ -104,18 +104,18 @@ package final class Certificate: @unchecked Sendable {
         return publicKey.withHandle { X509_verify(other.handle, $0) } == 1
     }
 
-    /// Whether the certificate's issuer name and serial number have exactly these bytes.
+    /// Whether the certificate has exactly these bytes as its issuer name and serial number.
     package func isIssued(under issuer: Span<UInt8>, serial: Span<UInt8>) -> Bool {
         encoded(X509_get_issuer_name(handle), i2d_X509_NAME) == Array(copying: issuer)
             && encoded(X509_get0_serialNumber(handle), i2d_ASN1_INTEGER) == Array(copying: serial)
     }
 
-    /// The digest and key that sign this certificate, if that combination is accepted.
+    /// The digest and key type of the certificate's signature, if Deed accepts the combination.
     var signature: CertificateSignature? {
         CertificateSignature(nid: X509_get_signature_nid(handle))
     }
 
-    /// Object identifiers of all extensions and whether each is critical.
+    /// The object identifiers of all extensions, and whether each one is critical.
     var extensions: [(identifier: String, isCritical: Bool)] {
         (0..<X509_get_ext_count(handle)).map { index in
             let entry = X509_get_ext(handle, index)
@@ -161,7 +161,7 @@ private func secondsSince1970(_ time: UnsafePointer<ASN1_TIME>?) -> Int64? {
 }
 
 private func objectIdentifier(_ object: OpaquePointer?) -> String {
-    // Longer identifiers are cut off; no identifier sought here is that long.
+    // Longer identifiers are truncated. None of those that Deed looks for is that long.
     withUnsafeTemporaryAllocation(of: CChar.self, capacity: 80) { buffer in
         guard let start = buffer.baseAddress,
             OBJ_obj2txt(start, Int32(buffer.count), object, 1) > 0

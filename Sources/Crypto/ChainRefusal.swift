@@ -54,7 +54,7 @@ extension ChainRefusal: CustomStringConvertible {
         case .issuerSignatureInvalid:
             "The signer's certificate was not signed by the one that it names as its issuer."
         case .markerMissing(let place):
-            "The \(place.rawValue) certificate lacks the mark of the store's receipt signing."
+            "The \(place.rawValue) certificate lacks the extension that marks the store's signers."
         case .notAnAuthority(let place):
             "The \(place.rawValue) certificate may not issue others: it is not an authority."
         case .leafIsAuthority: "The signer's certificate is an authority, which may not sign."
@@ -66,7 +66,7 @@ extension ChainRefusal: CustomStringConvertible {
         case .unsupportedSignature(let place):
             "The \(place.rawValue) certificate is signed with an algorithm that Deed does not accept."
         case .unknownCriticalExtension(let place):
-            "The \(place.rawValue) certificate demands something that Deed does not understand."
+            "The \(place.rawValue) certificate has a critical extension that Deed does not understand."
         case .expired: "A certificate had expired when the store signed."
         case .notYetValid: "A certificate was not valid yet when the store signed."
         }

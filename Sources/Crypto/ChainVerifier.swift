@@ -1,9 +1,9 @@
-/// A root that is trusted before any evidence is seen.
+/// A root certificate that is trusted from the start.
 package struct TrustAnchor: Sendable {
     package enum Origin: Hashable, Sendable {
-        /// Compiled in.
+        /// Compiled into the program.
         case pinned
-        /// Added by an operator, for sandbox evidence only.
+        /// Added by an operator, and only valid for sandbox evidence.
         case extra
     }
     package let certificate: Certificate
@@ -15,9 +15,9 @@ package struct TrustAnchor: Sendable {
     }
 }
 
-/// What a chain needs to vouch for one kind of evidence.
+/// What a chain must satisfy to vouch for one kind of evidence.
 package struct ChainRules: Sendable {
-    /// Object identifiers of extensions that mark certificates made for this purpose.
+    /// Object identifiers of the extensions that mark certificates for this purpose.
     package var leafMarker: String
     package var intermediateMarker: String
     package var leafKey: KeyFamily
@@ -37,14 +37,14 @@ package struct ChainRules: Sendable {
     }
 }
 
-/// A chain that ends at a trusted root. It says nothing about time: each piece of evidence checks
-/// the chain's validity when it was signed.
+/// A chain that ends at a trusted root. It is independent of time: for each piece of evidence, the chain's
+/// validity at the time of signing is checked separately.
 package struct VerifiedChain: Sendable {
     package let leaf: Certificate
     package let origin: TrustAnchor.Origin
     /// Whether any certificate below the root was signed with SHA-1.
     package let usesSHA1: Bool
-    /// The names from the leaf to the root.
+    /// The names of the certificates, from the leaf to the root.
     package let names: [String]
     private let notBefore: Int64
     private let notAfter: Int64
@@ -58,14 +58,14 @@ package struct VerifiedChain: Sendable {
         notAfter = path.map(\.notAfter).reduce(leaf.notAfter, min)
     }
 
-    /// Throws unless every certificate was valid at this second since 1970.
+    /// Throws unless every certificate was valid at this second, counted from 1970.
     package func requireValidity(at second: Int64) throws(ChainRefusal) {
         if second > notAfter { throw .expired }
         if second < notBefore { throw .notYetValid }
     }
 }
 
-/// Verifies a leaf through one intermediate up to a trusted root. All rules are spelled out here.
+/// Verifies a leaf, through one intermediate, up to a trusted root. It contains all rules explicitly.
 package struct ChainVerifier: Sendable {
     private let anchors: [TrustAnchor]
     package let rules: ChainRules
@@ -75,8 +75,8 @@ package struct ChainVerifier: Sendable {
         self.rules = rules
     }
 
-    /// Finds a path from `leaf` through one of `others` to a root. Roots among `others` do not
-    /// count, because they come from the evidence's sender.
+    /// Finds a path from `leaf` through one of `others` to a root. Roots among `others` do not count because they
+    /// come from the sender of the evidence.
     package func verify(
         leaf: Certificate, others: [Certificate]
     ) throws(ChainRefusal) -> VerifiedChain {
@@ -84,13 +84,13 @@ package struct ChainVerifier: Sendable {
             try requireKey(leaf)
             return VerifiedChain([leaf], origin: anchor.origin, leaf: leaf)
         }
-        // A self-signed certificate that is not among the roots proves nothing.
+        // A self-signed certificate proves nothing unless it is one of the roots.
         if leaf.isNamedIssuer(of: leaf) { throw .untrustedRoot }
         try requireLeaf(leaf)
         let named = others.filter { $0.isNamedIssuer(of: leaf) }
         if named.isEmpty { throw .issuerMissing }
         var refusal = ChainRefusal.issuerMissing
-        // Two authorities may share a name. The first one that passes every rule is the issuer.
+        // Two authorities may have the same name. The first one that satisfies every rule is the issuer.
         for issuer in named {
             do {
                 return try verify(leaf: leaf, issuer: issuer)
@@ -161,8 +161,7 @@ package struct ChainVerifier: Sendable {
         }
     }
 
-    /// The marker must be present, no extension may occur twice, and no unknown one may be
-    /// critical.
+    /// Requires the marker, and refuses duplicate extensions and unknown critical ones.
     private func requireExtensions(
         _ certificate: Certificate, _ place: ChainRefusal.Place, marker: String
     ) throws(ChainRefusal) {

@@ -1,7 +1,7 @@
 internal import COpenSSL
 internal import Glibc
 
-/// A 32-byte digest. Comparing takes the same time wherever two digests differ.
+/// A 32-byte digest. A comparison takes the same time wherever two digests differ.
 package struct Digest32: Sendable, CustomStringConvertible {
     private let words: (UInt64, UInt64, UInt64, UInt64)
 
@@ -18,7 +18,7 @@ package struct Digest32: Sendable, CustomStringConvertible {
         self.words = (words[0], words[1], words[2], words[3])
     }
 
-    /// Reads 64 hexadecimal digits; `nil` for any other text.
+    /// Parses 64 hexadecimal digits; `nil` for any other text.
     package init?(hex: String) {
         guard let bytes = [UInt8](hex: hex) else { return nil }
         self.init(bytes: bytes)
@@ -38,7 +38,7 @@ package struct Digest32: Sendable, CustomStringConvertible {
         return withUnsafeBytes(of: ordered) { Array($0) }
     }
 
-    /// The 64 lower-case hexadecimal digits.
+    /// The digest as 64 hexadecimal digits in lower case.
     package var hex: String { bytes.hex }
 
     package var description: String { hex }
@@ -60,7 +60,7 @@ extension Digest32: Hashable {
     }
 }
 
-/// SHA-256 over bytes that arrive in pieces.
+/// SHA-256 of bytes that arrive in pieces.
 package struct SHA256: ~Copyable {
     private let state: DigestState
 
@@ -80,7 +80,7 @@ package struct SHA256: ~Copyable {
         state.update(Array(text.utf8).span)
     }
 
-    /// The digest of everything added so far.
+    /// The digest of everything that was added.
     package consuming func finish() -> Digest32 {
         state.finish { Digest32($0) }
     }
@@ -94,9 +94,9 @@ package struct SHA256: ~Copyable {
     package static func digest(_ bytes: [UInt8]) -> Digest32 { digest(bytes.span) }
 }
 
-/// A common beginning of many texts, hashed once for all of them.
+/// A prefix that many texts share, hashed once for all of them.
 ///
-/// `@unchecked Sendable`: the state is filled in `init` and only copied afterwards.
+/// `@unchecked Sendable`: the state is set in `init`, and only copied afterwards.
 package final class DigestPrefix: @unchecked Sendable {
     package let bytes: [UInt8]
     private let state = DigestState(.sha256)
@@ -108,7 +108,7 @@ package final class DigestPrefix: @unchecked Sendable {
 
     package func begins(_ text: Span<UInt8>) -> Bool { text.begins(with: bytes) }
 
-    /// The digest of these bytes followed by `rest`.
+    /// The digest of the prefix followed by `rest`.
     package func digest(continuedBy rest: Span<UInt8>) -> Digest32 {
         let whole = state.copy()
         whole.update(rest)
@@ -122,7 +122,7 @@ extension DigestPrefix: Equatable {
     }
 }
 
-/// Digests that only stores' formats require.
+/// The digest algorithms that the stores' formats use.
 package enum DigestAlgorithm: Sendable {
     case sha1
     case sha256
@@ -136,7 +136,7 @@ package enum DigestAlgorithm: Sendable {
 
     package func digest(_ bytes: [UInt8]) -> [UInt8] { digest(bytes.span) }
 
-    /// OpenSSL's implementation, looked up once because a lookup costs as much as a short digest.
+    /// OpenSSL's implementation. It is looked up once, because a lookup takes as long as a short digest.
     var implementation: OpaquePointer {
         switch self {
         case .sha1: implementations.sha1
@@ -146,7 +146,7 @@ package enum DigestAlgorithm: Sendable {
     }
 }
 
-/// `@unchecked Sendable`: the pointers are set once, and their targets never change.
+/// `@unchecked Sendable`: the pointers are set once, and what they point to never changes.
 private struct Implementations: @unchecked Sendable {
     let sha1 = Implementations.fetch("SHA1")
     let sha256 = Implementations.fetch("SHA256")
@@ -162,8 +162,8 @@ private struct Implementations: @unchecked Sendable {
 
 private let implementations = Implementations()
 
-/// A running OpenSSL digest. It is not private: release builds refer to it from other modules and
-/// would not link.
+/// The state of an OpenSSL digest. It is not private, because release builds refer to it from other modules
+/// and would not link.
 struct DigestState: ~Copyable {
     private let context: OpaquePointer
 
@@ -205,7 +205,7 @@ struct DigestState: ~Copyable {
     }
 }
 
-/// Whether two secrets are equal. The time depends only on their length.
+/// Whether two secrets are equal, in a time that depends only on their length.
 package func isEqualInConstantTime(_ one: [UInt8], _ other: [UInt8]) -> Bool {
     if one.count != other.count { return false }
     var difference: UInt8 = 0
@@ -214,7 +214,7 @@ package func isEqualInConstantTime(_ one: [UInt8], _ other: [UInt8]) -> Bool {
 }
 
 extension Span<UInt8> {
-    /// Whether the array begins with these bytes. Not for secrets.
+    /// Whether the array starts with these bytes. It must not be used for secrets.
     package func begins(with prefix: [UInt8]) -> Bool {
         if count < prefix.count { return false }
         return prefix.withUnsafeBytes { prefix in

@@ -1,5 +1,5 @@
 extension [UInt8] {
-    /// Lower-case hexadecimal digits, two for each byte.
+    /// The bytes as lower-case hexadecimal digits, two for each byte.
     package var hex: String {
         let digits = Array("0123456789abcdef".utf8)
         var text: [UInt8] = []
@@ -11,7 +11,7 @@ extension [UInt8] {
         return String(decoding: text, as: UTF8.self)
     }
 
-    /// Reads pairs of hexadecimal digits of either case; `nil` for anything else.
+    /// Parses pairs of hexadecimal digits in either case; `nil` for any other text.
     package init?(hex: String) {
         let digits = hex.utf8.span
         if digits.count % 2 != 0 { return nil }
@@ -27,7 +27,7 @@ extension [UInt8] {
 }
 
 extension UInt8 {
-    // Works on bytes: asking a character for its digit takes twenty times as long.
+    // This works on bytes because `Character.hexDigitValue` takes twenty times as long.
     fileprivate var hexDigit: UInt8? {
         switch self {
         case UInt8(ascii: "0")...UInt8(ascii: "9"): self - UInt8(ascii: "0")

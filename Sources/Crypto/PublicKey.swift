@@ -1,22 +1,22 @@
 internal import COpenSSL
 internal import Threading
 
-/// The key families that stores sign with.
+/// The families of keys that stores sign with.
 package enum KeyFamily: Sendable {
     case p256
     case p384
     case rsa
 }
 
-/// A public key that verifies signatures on any number of threads.
+/// A public key that can verify signatures on any number of threads.
 ///
-/// `@unchecked Sendable`: the key never changes after `init`, and OpenSSL counts references to it
-/// atomically. Contexts change, so each is used by one thread at a time.
+/// `@unchecked Sendable`: the key does not change after `init`, and OpenSSL counts references to it atomically.
+/// Contexts do change, so only one thread at a time uses each of them.
 package final class PublicKey: @unchecked Sendable {
-    /// `nil` for kinds and sizes that evidence may not use.
+    /// `nil` if evidence may not use keys of this type or size.
     package let family: KeyFamily?
     private let handle: OpaquePointer
-    /// Contexts are kept, because preparing one costs OpenSSL more than a tenth of a verification.
+    /// Contexts are reused, because preparing one takes OpenSSL more than a tenth of a verification's time.
     private let idle = Monitor<[SignatureScheme: [SignatureContext]]>([:])
 
     init(owning handle: OpaquePointer) {
@@ -30,7 +30,7 @@ package final class PublicKey: @unchecked Sendable {
 
     func withHandle<Result>(_ body: (OpaquePointer) -> Result) -> Result { body(handle) }
 
-    /// Verifies an ECDSA signature written as r and s in 32 bytes each.
+    /// Verifies an ECDSA signature that consists of r and s in 32 bytes each.
     package func verifies(digest: Digest32, rawSignature: Span<UInt8>) -> Bool {
         guard family == .p256, let signature = EllipticSignature(raw: rawSignature) else {
             return false
@@ -38,7 +38,7 @@ package final class PublicKey: @unchecked Sendable {
         return signature.withEncoded { verifies(digest.bytes.span, .ecdsa, $0) }
     }
 
-    /// Verifies an RSA signature with PKCS#1 v1.5 padding over a digest of this algorithm.
+    /// Verifies an RSA signature with PKCS#1 v1.5 padding over a digest from this algorithm.
     package func verifies(
         digest: Span<UInt8>, by algorithm: DigestAlgorithm, signature: Span<UInt8>
     ) -> Bool {
@@ -82,8 +82,8 @@ private enum SignatureScheme: Hashable {
     case rsa(DigestAlgorithm)
 }
 
-/// OpenSSL's state for one verification at a time. Only the thread that took it from a key's idle
-/// list may use it.
+/// OpenSSL's state for one verification at a time. Only the thread that took it from a key's list of idle
+/// contexts may use it.
 private final class SignatureContext {
     private let handle: OpaquePointer
 
@@ -117,7 +117,7 @@ private final class SignatureContext {
 private struct EllipticSignature: ~Copyable {
     private let handle: OpaquePointer
 
-    /// Accepts exactly 64 bytes, with neither half zero.
+    /// Accepts exactly 64 bytes. Neither half may be zero.
     init?(raw: Span<UInt8>) {
         guard raw.count == 64, let handle = ECDSA_SIG_new() else { return nil }
         let isSet = raw.withUnsafeBytes { bytes in

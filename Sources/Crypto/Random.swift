@@ -1,9 +1,9 @@
 import Glibc
 
-/// Unpredictable bytes for keys and identifiers, from the system. Generating them in the process
-/// takes ten times as long.
+/// Unpredictable bytes from the operating system, for keys and identifiers. A generator in the process would
+/// take ten times as long.
 package func randomBytes(_ count: Int) -> [UInt8] {
-    /// The system's limit for one call.
+    /// The system's limit for a single call.
     let portion = 256
     return [UInt8](unsafeUninitializedCapacity: count) { buffer, filled in
         while filled < count {

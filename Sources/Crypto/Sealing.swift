@@ -1,12 +1,12 @@
 internal import COpenSSL
 
-// AES-256-GCM, for stored data that readers of the database must not see.
+// AES-256-GCM for stored data that people who can read the database must not see.
 extension SecretKey {
     private static let nonceCount = 12
     private static let tagCount = 16
 
-    /// Encrypts a text for a place. It can be opened only for the same place. With random nonces,
-    /// one key suffices for many more texts than an installation will ever store.
+    /// Encrypts a text for a place; it can be decrypted only for that place. Because nonces are random, one key is
+    /// enough for many more texts than an installation will ever store.
     package func seal(_ text: [UInt8], for place: [UInt8]) -> [UInt8] {
         let nonce = randomBytes(SecretKey.nonceCount)
         guard let context = EVP_CIPHER_CTX_new() else {
@@ -27,8 +27,8 @@ extension SecretKey {
         return nonce + sealed[..<text.count] + tag
     }
 
-    /// The text that was sealed; `nil` if it was sealed with another key or for another place, or
-    /// if any bit was changed.
+    /// The decrypted text; `nil` if it was sealed with another key or for another place, or if any bit of it was
+    /// changed.
     package func open(_ sealed: [UInt8], for place: [UInt8]) -> [UInt8]? {
         let count = sealed.count - SecretKey.nonceCount - SecretKey.tagCount
         guard count >= 0, let context = EVP_CIPHER_CTX_new() else { return nil }
@@ -53,7 +53,7 @@ extension SecretKey {
         return Array(text[..<count])
     }
 
-    /// Tells keys apart without revealing anything about them.
+    /// An identifier that distinguishes keys without revealing anything about them.
     package var name: [UInt8] {
         Array(derived(for: "deed key name").authenticate(Array("name".utf8)).bytes.prefix(8))
     }

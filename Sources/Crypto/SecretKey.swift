@@ -1,7 +1,7 @@
 internal import COpenSSL
 
-/// An installation's key, from which a key for each purpose is derived. It never leaves the
-/// machine's files.
+/// An installation's key, from which the key for each purpose is derived. It is stored only in files on the
+/// machine.
 package struct SecretKey: Sendable {
     package static let byteCount = 32
 
@@ -15,8 +15,8 @@ package struct SecretKey: Sendable {
 
     func withBytes<Result>(_ body: ([UInt8]) -> Result) -> Result { body(bytes) }
 
-    /// The key for one purpose, by HKDF-Expand of RFC 5869. The extract step is not needed, since
-    /// the installation's key is already random.
+    /// The key for one purpose, derived with HKDF-Expand from RFC 5869. The extract step is unnecessary because the
+    /// installation's key is already random.
     package func derived(for purpose: String) -> SecretKey {
         guard let key = SecretKey(authenticate(Array(purpose.utf8) + [1]).bytes) else {
             preconditionFailure("SHA-256 gives as many bytes as a key has")
@@ -37,7 +37,7 @@ package struct SecretKey: Sendable {
     }
 }
 
-/// Tells operators why the installation's key cannot be used.
+/// Explains to operators why the installation's key cannot be used.
 package struct KeyTrouble: Error, Hashable, Sendable {
     package let sentence: String
 

@@ -1,13 +1,12 @@
 internal import COpenSSL
 
-/// A private key on the curve P-256, as issued by App Store Connect.
+/// A private key on the curve P-256, such as App Store Connect issues.
 ///
-/// `@unchecked Sendable`: the key never changes after `init`, and each signature has its own
-/// context.
+/// `@unchecked Sendable`: the key does not change after `init`, and each signature uses its own context.
 package final class SigningKey: @unchecked Sendable {
     private let handle: OpaquePointer
 
-    /// Reads an unencrypted PEM key; `nil` for anything else.
+    /// Reads an unencrypted key in PEM; `nil` for anything else.
     package init?(pem: [UInt8]) {
         guard let key = privateKey(pem, .p256) else { return nil }
         handle = key
@@ -17,7 +16,7 @@ package final class SigningKey: @unchecked Sendable {
         EVP_PKEY_free(handle)
     }
 
-    /// An ES256 signature as used by JSON Web Signatures: r and s in 32 bytes each.
+    /// An ES256 signature in the form of JSON Web Signatures: r and s in 32 bytes each.
     package func sign(_ message: [UInt8]) -> [UInt8] {
         let context = EVP_MD_CTX_new()
         defer { EVP_MD_CTX_free(context) }
@@ -40,14 +39,13 @@ package final class SigningKey: @unchecked Sendable {
     }
 }
 
-/// An RSA private key, as issued by Google Cloud for service accounts.
+/// An RSA private key, such as Google Cloud issues for service accounts.
 ///
-/// `@unchecked Sendable`: the key never changes after `init`, and each signature has its own
-/// context.
+/// `@unchecked Sendable`: the key does not change after `init`, and each signature uses its own context.
 package final class RSASigningKey: @unchecked Sendable {
     private let handle: OpaquePointer
 
-    /// Reads an unencrypted PEM key; `nil` for anything else, including keys of unsuitable size.
+    /// Reads an unencrypted key in PEM; `nil` for anything else, including a key of an unsuitable size.
     package init?(pem: [UInt8]) {
         guard let key = privateKey(pem, .rsa) else { return nil }
         handle = key
@@ -55,7 +53,7 @@ package final class RSASigningKey: @unchecked Sendable {
 
     deinit { EVP_PKEY_free(handle) }
 
-    /// An RS256 signature as used by JSON Web Signatures.
+    /// An RS256 signature in the form of JSON Web Signatures.
     package func sign(_ message: [UInt8]) -> [UInt8] {
         let context = EVP_MD_CTX_new()
         defer { EVP_MD_CTX_free(context) }
@@ -68,7 +66,7 @@ package final class RSASigningKey: @unchecked Sendable {
     }
 }
 
-/// The unencrypted private key in the text, if it belongs to this family.
+/// The unencrypted private key in the text, if it is of this family.
 private func privateKey(_ pem: [UInt8], _ family: KeyFamily) -> OpaquePointer? {
     let key = pem.withUnsafeBytes { bytes in
         let buffer = BIO_new_mem_buf(bytes.baseAddress, Int32(clamping: bytes.count))
@@ -89,8 +87,7 @@ private func privateKey(_ pem: [UInt8], _ family: KeyFamily) -> OpaquePointer? {
 
 /// A private key on the curve Ed25519.
 ///
-/// `@unchecked Sendable`: the key never changes after `init`, and each signature has its own
-/// context.
+/// `@unchecked Sendable`: the key does not change after `init`, and each signature uses its own context.
 package final class Ed25519Key: @unchecked Sendable {
     package static let seedCount = 32
     private let handle: OpaquePointer
@@ -105,7 +102,7 @@ package final class Ed25519Key: @unchecked Sendable {
 
     deinit { EVP_PKEY_free(handle) }
 
-    /// The 32 bytes that others verify with.
+    /// The public key in 32 bytes, for verifying signatures.
     package var publicKey: [UInt8] {
         var count = 32
         var bytes = [UInt8](repeating: 0, count: count)
@@ -115,7 +112,7 @@ package final class Ed25519Key: @unchecked Sendable {
         return bytes
     }
 
-    /// The signature, 64 bytes.
+    /// The signature in 64 bytes.
     package func sign(_ message: [UInt8]) -> [UInt8] {
         let context = EVP_MD_CTX_new()
         defer { EVP_MD_CTX_free(context) }

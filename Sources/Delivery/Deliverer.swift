@@ -8,17 +8,16 @@ import Threading
 /// Sends one webhook's messages, on one thread, while this instance holds the webhook's lease.
 package final class Deliverer {
     private static let pageLimit = 250
-    /// How many waiting customers are read at a time, and how many events of each whose last
-    /// attempt succeeded.
+    /// How many waiting customers are read at a time, and how many events for each one whose last attempt succeeded.
     private static let laterCustomers = 64
     private static let laterEvents = 16
-    /// How often old attempts are removed when there is nothing new to write.
+    /// The time between two removals of old attempts when there is nothing else to write, in milliseconds.
     private static let upkeepPause: Int64 = 3_600_000
-    /// Milliseconds between two writes of progress, with attempts to record and without.
+    /// Milliseconds between two writes of progress: with attempts to record, and without.
     private static let writePause: (busy: Int64, idle: Int64) = (200, 1000)
     private static let pollPause: Int64 = 3000
-    /// The pause lets many commits be read together: a look costs PostgreSQL about 5 ms while all
-    /// shards are written to.
+    /// The pause between two reads of the log, so that many commits are read together. While all shards are being
+    /// written to, one read takes PostgreSQL about 5 ms.
     private static let lookPause: Int64 = 100
 
     let name: WebhookName
@@ -30,7 +29,7 @@ package final class Deliverer {
     var types: FeedTypes
     var replays: [ReplayID: ReplayRun] = [:]
     var place: WebhookPlace
-    /// When to retry replayed messages that failed.
+    /// When to retry replayed messages that have failed.
     var delayed: [Line: Int64] = [:]
     var nextReplays: Int64 = 0
     private let lease: Lease
@@ -43,7 +42,7 @@ package final class Deliverer {
     var attempts: [WebhookAttempt] = []
     var underWay = [false: 0, true: 0]
     private var wasReplay = false
-    // What was stored before the start is written and measured once, too.
+    // The stored progress is also written and measured once at the start.
     private var isDirty = true
     private let lookup = Lookup()
     private var isLookedUp = false
@@ -56,21 +55,21 @@ package final class Deliverer {
     private var slot = 0.0
     private var replaySlot = 0.0
 
-    /// `nil` if the webhook is gone. `current` returns the webhook as it is now.
+    /// `nil` if the webhook no longer exists. `current` returns the webhook's current settings.
     package init?(
         _ name: WebhookName, _ ports: DeliveryPorts, _ bell: WebhookBell, under lease: Lease,
         current: @escaping @Sendable () -> Webhook?
     ) throws(Fault) {
         guard let webhook = current() else { return nil }
         var standing: WebhookStanding?
-        // The webhook's event is recorded a moment before its secrets and its place are stored.
+        // The webhook's event is recorded a moment before its secrets and its place.
         for _ in 0..<30 where standing == nil {
             standing = try ports.store.webhookStandings(of: name.project, name.id)[name.id]
             if standing == nil { Threading.pause(milliseconds: 100) }
         }
         guard let standing else {
             throw .broken(
-                "the webhook \(name.id) was made by halves; complete it with: "
+                "the webhook \(name.id) was only partly created; complete it with: "
                     + "deed webhook rotate \(name.id)")
         }
         let waiting = try ports.store.waitingCustomers(of: name, limit: Int.max)
@@ -88,11 +87,13 @@ package final class Deliverer {
 
     static func types(_ names: [String]) throws(Fault) -> FeedTypes {
         try rethrowing(
-            as: { Fault.broken("a webhook wants \($0.name), which this release does not know") }
+            as: {
+                Fault.broken("a webhook subscribes to \($0.name), which this release does not know")
+            }
         ) { () throws(UnknownFeedType) in try FeedTypes(names) }
     }
 
-    /// Sends until `goesOn` returns false or the webhook is deleted.
+    /// Sends messages until `goesOn` returns false or the webhook is deleted.
     package func run(while goesOn: () -> Bool) throws(Fault) {
         bell.add(mailbox, in: name.project)
         defer {
@@ -123,7 +124,7 @@ package final class Deliverer {
         try end(letters)
     }
 
-    /// Waits a little for requests under way: a message whose arrival is unknown is sent again.
+    /// Waits briefly for running requests, because a message that may not have arrived is sent again.
     private func end(_ letters: [Mailbox.Letter]) throws(Fault) {
         for letter in letters { settle(letter) }
         let deadline = monotonicMilliseconds() + 2000
@@ -133,10 +134,10 @@ package final class Deliverer {
         try write(within: -Int64.max)
     }
 
-    /// Whether sending stopped until an admin resumes it.
+    /// Whether sending has stopped until an admin resumes it.
     private var isStanding: Bool { place.goneAt != nil || place.parkedAt != nil }
 
-    /// Applies an admin's changes; false if the webhook was deleted.
+    /// Applies an admin's changes; returns `false` if the webhook was deleted.
     private func refresh() throws(Fault) -> Bool {
         guard let current = current() else { return false }
         let now = monotonicMilliseconds()
@@ -183,7 +184,7 @@ package final class Deliverer {
         outbox.count(ofReplays: false) < 2 * Outbox.messageLimit
     }
 
-    /// Reads a page of the feed if there is room for it.
+    /// Reads pages of the feed while there is room for them.
     private func readPages() throws(Fault) {
         let now = monotonicMilliseconds()
         guard isMore || now >= nextPoll, now >= nextLook, outbox.hasRoom else { return }
@@ -208,17 +209,17 @@ package final class Deliverer {
                 outbox.forgetWaiting(beyond: restart.place)
                 (read, isMore) = (restart, true)
             case .cursorOfAnotherDatabase:
-                throw .broken("the cursor of the webhook \(name.id) is of another database")
+                throw .broken("the cursor of the webhook \(name.id) is from another database")
             }
         }
     }
 
-    /// Reads events again for waiting customers whose time has come.
+    /// Rereads events for waiting customers who are due.
     private func loadLater() throws(Fault) {
         let now = ports.machineClock()
         guard mayLoadLater else { return }
         let due = outbox.due(at: now, limit: Deliverer.laterCustomers)
-        // While a customer's message keeps failing, one event is enough.
+        // While a customer's message keeps failing, reading one event is enough.
         for (rows, limit) in [
             (due.filter { $0.attempts > 0 }, 1),
             (due.filter { $0.attempts == 0 }, Deliverer.laterEvents),
@@ -254,7 +255,7 @@ package final class Deliverer {
         isLookedUp = found != nil
         guard let found else { return }
         let limit = Int(webhook.concurrency)
-        // Replays get half of the places and of the rate; new messages keep the other half.
+        // Replays may use half of the places and of the rate. The other half is for new messages.
         while underWay[true, default: 0] < max(1, limit / 2),
             limit > 1 || !wasReplay || !outbox.hasNext(ofReplays: false),
             takeSlot(ofReplays: true, limit, found.obstacle)
@@ -262,7 +263,7 @@ package final class Deliverer {
         while takeSlot(ofReplays: false, limit, found.obstacle) {}
     }
 
-    /// Sends one message; false if none may be sent now.
+    /// Takes a slot for sending one message; returns `false` if none may be sent now.
     private func takeSlot(ofReplays: Bool, _ limit: Int, _ obstacle: OutboundError?) -> Bool {
         guard underWay.values.reduce(0, +) < limit, outbox.hasNext(ofReplays: ofReplays) else {
             return false
@@ -272,7 +273,7 @@ package final class Deliverer {
         guard let next = outbox.next(ofReplays: ofReplays) else { return false }
         if let rate = webhook.rate {
             let pause = 1000 / Double(rate)
-            // Unused slots may be made up for, up to 100 ms.
+            // Unused slots may be caught up on, for up to 100 ms.
             slot = max(slot, now - 100) + pause
             if ofReplays { replaySlot = max(replaySlot, now - 100) + 2 * pause }
         }
@@ -327,7 +328,7 @@ package final class Deliverer {
 
     // MARK: Progress
 
-    /// Writes what has changed, if enough time has passed since the last write.
+    /// Writes the changes, if enough time has passed since the last write.
     private func write(within wait: Int64) throws(Fault) {
         let time = monotonicMilliseconds()
         guard isDirty, time >= nextWrite + min(0, wait) else { return }

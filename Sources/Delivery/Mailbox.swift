@@ -2,7 +2,7 @@ package import Core
 import Synchronization
 import Threading
 
-/// Wakes a project's delivery threads when something happens in it.
+/// Wakes a project's delivery threads when something happens in the project.
 package final class WebhookBell: Sendable {
     private let mailboxes = Mutex<[ProjectID: [ObjectIdentifier: Mailbox]]>([:])
 
@@ -28,7 +28,7 @@ package final class WebhookBell: Sendable {
     }
 }
 
-/// Brings answers and rings to a delivery thread.
+/// Passes answers and rings to a delivery thread.
 final class Mailbox: Sendable {
     struct Letter: Sendable {
         let line: Line
@@ -37,19 +37,18 @@ final class Mailbox: Sendable {
         let at: Instant
         let milliseconds: Int64
         let answer: SafeGate.Answer
-        /// The values of the fixed headers that it was sent with.
+        /// The values of the fixed headers that the message was sent with.
         let headers: [String]
     }
     private struct State {
         var letters: [Letter] = []
         var isRung = true
-        /// How many letters wake the thread while letters gather. At 0 the first letter or ring
-        /// does.
+        /// How many letters wake the thread while it collects them. If it is 0, the first letter or ring wakes it.
         var wanted = 0
     }
     private let state = Monitor(State())
-    /// How many milliseconds letters gather. On a busy machine, waking the thread for each one
-    /// costs more than the wait.
+    /// How many milliseconds letters are collected. On a busy machine, waking the thread for each one would cost more
+    /// than the wait.
     private static let gathering: Int64 = 5
 
     func ring() {
@@ -66,8 +65,9 @@ final class Mailbox: Sendable {
         }
     }
 
-    /// Returns what has come, at the latest when the time is up. After a first letter it waits a
-    /// moment for more.
+    /// Returns the letters that have arrived, at the latest when the time is up. After a first letter, it waits a
+    /// moment
+    /// for more.
     func take(
         within milliseconds: Int64, gathering wanted: Int = 1
     ) -> (letters: [Letter], isRung: Bool) {

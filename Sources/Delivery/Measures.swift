@@ -2,7 +2,7 @@ package import Core
 package import Telemetry
 import Threading
 
-/// What this instance delivers, for operators.
+/// Metrics about what this instance delivers.
 package final class DeliveryMeasures: Sendable {
     struct Standing: Sendable {
         var lag: Int64 = 0
@@ -29,14 +29,14 @@ package final class DeliveryMeasures: Sendable {
         ) { [standings] in standings.change(wake: .none) { $0.values.map(\.lag).max() ?? 0 } }
         metrics.gauge(
             "deed_webhook_lag_seconds",
-            "How old the oldest event is that has not arrived, of the webhooks that this instance sends to."
+            "The age of the oldest event that has not arrived, of the webhooks that this instance sends to."
         ) { [standings, now] in
             let oldest = standings.change(wake: .none) { $0.values.compactMap(\.oldestAt).min() }
             return oldest.map { max(0, now().milliseconds - $0.milliseconds) / 1000 } ?? 0
         }
         metrics.gauge(
             "deed_webhook_parked",
-            "Customers and webhooks to whom nothing is sent before they are resumed, of the webhooks that this "
+            "Customers and webhooks that get nothing until they are resumed, of the webhooks that this "
                 + "instance sends to."
         ) { [standings] in standings.change(wake: .none) { $0.values.reduce(0) { $0 + $1.parked } }
         }

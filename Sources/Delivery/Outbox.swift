@@ -1,55 +1,54 @@
 import Core
 import Feed
 
-/// One customer's messages, either new or of one replay. They are sent one at a time.
+/// One customer's messages, either the new ones or those of one replay. They are sent one at a time.
 struct Line: Hashable, Sendable {
     let customer: CustomerID
     let replay: ReplayID?
 }
 
-/// A message to send, and where it came from.
+/// A message to send, and where it was read from.
 struct Entry: Sendable {
     enum Origin: Hashable, Sendable {
-        /// A page of the feed, by its number.
+        /// A page of the feed, identified by its number.
         case page(Int)
         /// A waiting customer's backlog.
         case later
     }
     let message: WebhookMessage
     let origin: Origin
-    /// Whether the event's changes cannot be determined now. Its customer has to wait.
+    /// Whether the event's changes cannot be determined now, so that its customer has to wait.
     var isUnreadable = false
-    /// How often a replayed message was tried.
+    /// How many times a replayed message has been tried.
     var tries: Int64 = 0
 }
 
-/// A page of the feed whose messages are not all done.
+/// A page of the feed with messages that are still to be sent.
 struct OpenPage: Sendable {
     let number: Int
     var cursor: FeedCursor
     let replay: ReplayID?
-    /// How many messages have neither arrived nor been given up.
+    /// How many messages have neither arrived nor been abandoned.
     var left: Int
     let oldestAt: Instant?
 }
 
-/// Which of a webhook's messages may be sent now, which customers wait, and how much of the feed
-/// is done.
+/// Which of a webhook's messages may be sent now, which customers are waiting, and how much of the feed is done.
 ///
-/// For a waiting customer it keeps a place in the log but no messages: they are read again later.
+/// For a waiting customer, it keeps a place in the log but no messages. They are read again later.
 struct Outbox: Sendable {
     struct Waiting: Sendable {
         var row: WaitingCustomer
         /// The position of the customer's last event that pages skipped.
         var skipped: Int64
-        /// Whether some of the customer's messages are in memory.
+        /// Whether memory holds some of the customer's messages.
         var isLoaded = false
-        /// Whether there may be more events than were loaded.
+        /// Whether the customer may have more events than were loaded.
         var isMore = false
     }
     static let waitingLimit = 1000
     static let messageLimit = 500
-    /// How many pages of the feed may have messages under way.
+    /// How many pages of the feed may have unfinished messages.
     private static let openPageLimit = 64
 
     private(set) var waiting: [CustomerID: Waiting] = [:]
@@ -59,10 +58,10 @@ struct Outbox: Sendable {
     private var number = 0
     /// How many messages are in memory, by whether they belong to a replay.
     private(set) var counts: [Bool: Int] = [:]
-    /// Changes that are not stored yet.
+    /// The customers whose changes are not stored yet.
     private(set) var changed: Set<CustomerID> = []
     private(set) var served: Set<CustomerID> = []
-    /// Customers who wait because an event cannot be read, with their attempts including this one.
+    /// Customers who are waiting because an event cannot be read, with the number of attempts including this one.
     private var unreadable: [CustomerID: Int64] = [:]
 
     init(_ waiting: [WaitingCustomer] = []) {
@@ -71,14 +70,14 @@ struct Outbox: Sendable {
 
     func count(ofReplays: Bool) -> Int { counts[ofReplays] ?? 0 }
 
-    /// Whether another page may be read. While many customers wait, the feed's place stands still.
+    /// Whether another page may be read. While many customers are waiting, the place in the feed does not advance.
     var hasRoom: Bool {
         waiting.count < Outbox.waitingLimit
             && count(ofReplays: false) < Outbox.messageLimit
             && pages.count < Outbox.openPageLimit
     }
 
-    /// Adds a page's messages. Events of waiting customers are skipped: they are read again later.
+    /// Adds a page's messages. It skips events of waiting customers, which are read again later.
     mutating func take(
         _ items: [FeedItem], through cursor: FeedCursor, _ types: FeedTypes,
         replay: ReplayID? = nil
@@ -95,7 +94,7 @@ struct Outbox: Sendable {
             }
             var entries = (messages ?? []).map { Entry(message: $0, origin: .page(number)) }
             if messages == nil {
-                // The event waits for its turn, since earlier messages may still arrive.
+                // The event waits for its turn, because earlier messages may still arrive.
                 if replay != nil { continue }
                 entries.append(
                     Entry(
@@ -132,7 +131,7 @@ struct Outbox: Sendable {
                 entries.append(Entry(message: message, origin: .later))
             }
         }
-        // More may follow until a look finds nothing.
+        // There may be more events until a read finds none.
         waiting[customer]?.isMore = !items.isEmpty
         if entries.isEmpty {
             if let last { advance(customer, behind: last, part: .max) }
@@ -151,8 +150,7 @@ struct Outbox: Sendable {
         counts[isReplay, default: 0] += entries.count
     }
 
-    /// The next message to send. The customer's following message becomes available once this one
-    /// is done.
+    /// The next message to send. The customer's message after it becomes available once this one is done.
     mutating func next(ofReplays: Bool) -> (line: Line, entry: Entry)? {
         while let line = ready[ofReplays]?.popFirst(), let entry = lines[line]?.first {
             if !entry.isUnreadable { return (line, entry) }
@@ -163,13 +161,13 @@ struct Outbox: Sendable {
         return nil
     }
 
-    /// Returns customers who started to wait for an unreadable event, each once.
+    /// Returns the customers who have started to wait for an unreadable event, each only once.
     mutating func takeUnreadable() -> [CustomerID: Int64] {
         defer { unreadable = [:] }
         return unreadable
     }
 
-    /// Sets when a customer's turn comes; with `nil`, an admin has to resume it.
+    /// Sets when a customer is due. If it is `nil`, an admin has to resume the customer.
     mutating func postpone(_ customer: CustomerID, attempts: Int64, until due: Instant?) {
         guard waiting[customer] != nil else { return }
         waiting[customer]?.row.attempts = attempts
@@ -180,12 +178,12 @@ struct Outbox: Sendable {
     /// Whether a message may be sent.
     func hasNext(ofReplays: Bool) -> Bool { ready[ofReplays]?.isEmpty == false }
 
-    /// How often the message was tried before.
+    /// How many times the message was tried before.
     func attempts(of line: Line, _ entry: Entry) -> Int64 {
         line.replay != nil ? entry.tries : waiting[line.customer]?.row.attempts ?? 0
     }
 
-    /// Drops the line's message under way, because it arrived or was given up.
+    /// Removes the message that the line is sending, because it arrived or was abandoned.
     mutating func pass(_ line: Line) {
         guard let entry = drop(line) else { return }
         if lines[line] != nil { ready[line.replay != nil, default: []].append(line) }
@@ -200,8 +198,9 @@ struct Outbox: Sendable {
         }
     }
 
-    /// The line's message under way did not arrive. The customer waits, and its messages leave
-    /// memory.
+    /// Records that the message that the line was sending did not arrive. The customer waits, and its messages are
+    /// removed
+    /// from memory.
     mutating func hold(_ line: Line, attempts: Int64, until due: Instant?) {
         guard let first = lines[line]?.first else { return }
         wait(for: first.message, attempts: attempts, until: due)
@@ -216,7 +215,7 @@ struct Outbox: Sendable {
         }
     }
 
-    /// Queues a replay's message for one more try.
+    /// Queues a replayed message for another try.
     mutating func retry(_ line: Line) {
         guard var rest = lines[line], var entry = rest.popFirst() else { return }
         entry.tries += 1
@@ -237,8 +236,8 @@ struct Outbox: Sendable {
         joinIfDone(place)
     }
 
-    /// Merges a finished page into the one before it. An idle project, or one message that hangs,
-    /// then leaves room for new pages.
+    /// Merges a finished page into the one before it. This leaves room for new pages in an idle project, or while one
+    /// message hangs.
     private mutating func joinIfDone(_ place: Int) {
         let page = pages[place]
         guard page.left == 0,
@@ -273,13 +272,13 @@ struct Outbox: Sendable {
         note(customer)
     }
 
-    /// Ends a customer's wait once nothing is left in memory, or lets it continue immediately.
+    /// Ends a customer's wait when memory holds none of its messages, or lets it continue immediately.
     private mutating func settle(_ customer: CustomerID, through sequence: Int64) {
         guard let known = waiting[customer] else { return }
-        // `.max` means that the skipped events are unknown; then only an empty look ends the wait.
+        // `.max` means that the skipped events are unknown. Then only a read that finds nothing ends the wait.
         let isBehind = known.skipped != .max && known.skipped > sequence
         if known.isMore || isBehind {
-            // Due immediately, whatever the clock says.
+            // The customer is due immediately, whatever the clock says.
             waiting[customer]?.row.dueAt = Instant(milliseconds: 0)
             return
         }
@@ -288,7 +287,7 @@ struct Outbox: Sendable {
         served.insert(customer)
     }
 
-    /// Waiting customers who are due and have nothing in memory, longest wait first.
+    /// The waiting customers who are due and have no messages in memory, in order of their waiting time.
     func due(at now: Instant, limit: Int) -> [WaitingCustomer] {
         let due = waiting.values.filter { !$0.isLoaded && $0.row.dueAt.map { $0 <= now } ?? false }
         if due.count <= limit { return due.map(\.row) }
@@ -300,7 +299,7 @@ struct Outbox: Sendable {
         waiting.values.lazy.filter { !$0.isLoaded }.compactMap(\.row.dueAt).min()
     }
 
-    /// Makes all waiting customers due again.
+    /// Makes every waiting customer due immediately.
     mutating func resume(at now: Instant) {
         for customer in waiting.keys {
             waiting[customer]?.row.attempts = 0
@@ -309,7 +308,8 @@ struct Outbox: Sendable {
         }
     }
 
-    /// Forgets customers who wait for events that the log has lost. The pages find what replaced
+    /// Removes customers who are waiting for events that the log has lost. The pages will contain the events that
+    /// replaced
     /// them.
     mutating func forgetWaiting(beyond place: [Int64]) {
         for (customer, known) in waiting
@@ -320,7 +320,7 @@ struct Outbox: Sendable {
         }
     }
 
-    /// Removes finished pages from the front and returns the last one removed.
+    /// Removes finished pages from the front, and returns the last one removed.
     mutating func finishPages(of replay: ReplayID?) -> OpenPage? {
         var last: OpenPage?
         while let place = pages.firstIndex(where: { $0.replay == replay }), pages[place].left == 0 {
@@ -329,7 +329,7 @@ struct Outbox: Sendable {
         return last
     }
 
-    /// Changes to waiting customers since the last call.
+    /// The changes to waiting customers since the last call.
     mutating func takeChanges() -> (waiting: [WaitingCustomer], served: [CustomerID]) {
         defer { (changed, served) = ([], []) }
         return (changed.compactMap { waiting[$0]?.row }, Array(served))

@@ -3,33 +3,35 @@ package import Feed
 package import Telemetry
 import Threading
 
-/// Stores webhooks' progress.
+/// Stores the progress of webhooks.
 package protocol DeliveryStore: Sendable {
     func webhookStandings(
         of project: ProjectID, _ id: WebhookID?
     ) throws(Fault) -> [WebhookID: WebhookStanding]
     func waitingCustomers(of name: WebhookName, limit: Int) throws(Fault) -> [WaitingCustomer]
     func replays(of name: WebhookName) throws(Fault) -> [WebhookReplay]
-    /// Stores all of it or nothing; false if another instance has taken over or the webhook is
-    /// gone.
+    /// Stores all of the progress or nothing. Returns `false` if another instance has taken over or the webhook no
+    /// longer
+    /// exists.
     func keep(_ progress: WebhookProgress, under lease: Lease) throws(Fault) -> Bool
 }
 
-/// What delivery needs from outside.
+/// The services that delivery needs.
 package struct DeliveryPorts: Sendable {
     package let store: any DeliveryStore
     package let vault: WebhookVault
     package let form: MessageForm
     package let gate: SafeGate
-    /// Makes a reader for one webhook. Each webhook has its own, since it remembers customers as
-    /// of the webhook's place.
+    /// Creates a reader for one webhook. Each webhook has its own, because a reader remembers customers as of the
+    /// webhook's
+    /// place.
     package let reader: @Sendable () -> FeedReader
     package let machineClock: @Sendable () -> Instant
     package let log: Log
     package let measures: DeliveryMeasures
-    /// Limits reading, to leave connections for everything else.
+    /// Limits concurrent reads, so that connections remain for other work.
     let turnstile = Turnstile(places: 2)
-    /// How long a message waits after each failed attempt, in milliseconds.
+    /// How long to wait after each failed attempt to send a message.
     package var retries = RetryPlan.usual
 
     package init(
@@ -48,7 +50,7 @@ package struct DeliveryPorts: Sendable {
     }
 }
 
-/// Lets a few threads through at a time.
+/// Lets only a few threads through at a time.
 final class Turnstile: Sendable {
     private let free: Monitor<Int>
 

@@ -2,10 +2,11 @@ import Core
 import Feed
 import Threading
 
-/// A replay under way.
+/// A replay in progress.
 struct ReplayRun {
-    /// A replayed message gets few tries: it arrived before, or it also waits in its customer's
-    /// turn.
+    /// How many times a replayed message is tried. A few tries are enough, because the message arrived before or is
+    /// also
+    /// queued as a new message.
     static let tries: Int64 = 3
     static let retryPause: Int64 = 5000
     static let messageLimit = 200
@@ -13,7 +14,7 @@ struct ReplayRun {
 
     var replay: WebhookReplay
     let types: FeedTypes?
-    /// The last position of each shard to include.
+    /// The last position to include in each shard.
     let ends: [Int64]
     var start: FeedQuestion.Start
     var isRead = false
@@ -39,7 +40,7 @@ struct ReplayRun {
 extension Deliverer {
     private static let replayPause: Int64 = 3000
 
-    /// Looks for new replays.
+    /// Checks for new replays.
     func pollReplays() throws(Fault) {
         let now = monotonicMilliseconds()
         for (line, at) in delayed where at <= now {
@@ -67,7 +68,7 @@ extension Deliverer {
             ends: try reader.places(before: until), start: start)
     }
 
-    /// Reads events to send again, while there is room for them.
+    /// Reads events to send again, as long as there is room for them.
     func readReplays() throws(Fault) {
         for (id, run) in replays
         where !run.isRead && outbox.count(ofReplays: true) < ReplayRun.messageLimit {
@@ -76,7 +77,7 @@ extension Deliverer {
             } catch {
                 switch error {
                 case .fault(let fault): throw fault
-                // Events before the cursor were sent.
+                // Events before the cursor have already been sent.
                 case .cursorLost(let restart): replays[id]?.start = .cursor(restart)
                 case .cursorOfAnotherDatabase: replays[id]?.isRead = true
                 }
@@ -106,7 +107,7 @@ extension Deliverer {
         replays[id]?.isRead = isPast || !page.isMore
     }
 
-    /// Tries a replay's message a few times, then leaves it out and lets the rest be sent.
+    /// Retries a replayed message a few times, then skips it so that the rest can be sent.
     func retryReplay(_ letter: Mailbox.Letter) {
         if letter.attempt < ReplayRun.tries {
             delayed[letter.line] = monotonicMilliseconds() + ReplayRun.retryPause

@@ -7,7 +7,7 @@ extension Deliverer {
     func settle(_ letter: Mailbox.Letter) {
         let isReplay = letter.line.replay != nil
         underWay[isReplay, default: 1] -= 1
-        // The service is stopping, so whether this arrived is unknown.
+        // The service is stopping, so it is unknown whether the message arrived.
         if case .failure(.cancelled) = letter.answer { return }
         let now = ports.machineClock()
         let end = AttemptEnd(letter.answer, hiding: letter.headers, at: now)
@@ -28,7 +28,7 @@ extension Deliverer {
         let since = place.failingSince ?? now
         place.failingSince = since
         let due = due(after: letter.attempt)
-        // A receiver may ask for a longer pause, not for a shorter one.
+        // A receiver may ask for a longer pause, but not for a shorter one.
         outbox.hold(
             letter.line, attempts: letter.attempt, until: due.map { [$0, rest ?? $0].max() ?? $0 })
         if due == nil {
@@ -46,11 +46,11 @@ extension Deliverer {
                 "webhook": .string(name.id.text), "project": .string(name.project.text),
                 "customer": .string(customer.text), "whole": .bool(isWhole),
                 "failing_since": .string(since.text),
-                "remedy": .string("mend the receiver, then: deed webhook resume \(name.id)"),
+                "remedy": .string("repair the receiver, then: deed webhook resume \(name.id)"),
             ])
     }
 
-    /// Customers with an unreadable event wait like customers whose message did not arrive.
+    /// Makes customers with an unreadable event wait like those whose message did not arrive.
     func holdUnreadable() {
         for (customer, attempts) in outbox.takeUnreadable() {
             let due = due(after: attempts)

@@ -3,14 +3,14 @@ internal import JSON
 internal import Outbound
 internal import Threading
 
-/// How sending an example ended.
+/// The outcome of sending an example.
 package struct ExampleEnd: Sendable {
     package let message: String
     package let end: AttemptEnd
     package let milliseconds: Int64
 }
 
-/// Sends the documented example of a type.
+/// Sends the documented example for a type of message.
 package struct ExampleSender: Sendable {
     private let vault: WebhookVault
     private let form: MessageForm
@@ -59,10 +59,10 @@ package struct ExampleSender: Sendable {
     private static let customer: CustomerID = Identifier(prefix: "player-", random: "1")
 }
 
-/// The `data` of each event of a customer, as `docs/events.md` shows it.
+/// The `data` of each customer event, as in `docs/events.md`.
 let exampleEvents = (try? JSON.read(PackageResources.examples_json)) ?? .null
 
-/// An item of the feed as the documentation shows it.
+/// A feed item, as the documentation shows it.
 func exampleData(
     _ id: String, _ type: String, _ environment: Environment, _ now: Instant
 ) -> [UInt8] {

@@ -2,39 +2,39 @@ package import Core
 package import Crypto
 internal import JSON
 
-/// Stores webhooks' signing keys and headers.
+/// Stores the signing keys and headers of webhooks.
 package protocol WebhookTable: Sendable {
-    /// Without a project, of all projects; without an id, of all webhooks.
+    /// The secrets of one webhook. Without an id, those of all webhooks; without a project, those of all projects.
     func webhookSecrets(of project: ProjectID?, _ id: WebhookID?) throws(Fault) -> [SealedWebhook]
-    /// Stores the next revision; false if something else was stored in between. A new webhook
-    /// begins at the cursor.
+    /// Stores the next revision; returns `false` if another one was stored in the meantime. A new webhook starts at
+    /// the
+    /// cursor.
     func putWebhookSecrets(_ sealed: SealedWebhook, from cursor: String?) throws(Fault) -> Bool
     func forgetWebhook(_ name: WebhookName) throws(Fault)
 }
 
-/// What a webhook signs and sends with.
+/// The keys and headers that a webhook sends with.
 struct WebhookSecrets: Sendable {
     struct Key: Sendable {
         let number: Int64
         let secret: [UInt8]
         let seed: [UInt8]
-        /// When it stops signing, by the machine's clock; `nil` until another key is made.
+        /// When the key stops signing, by the machine's clock; `nil` until there is a newer key.
         var until: Instant?
     }
-    /// Newest first.
+    /// The keys, newest first.
     var keys: [Key]
     var headers: [(name: String, value: String)]
 
     func signing(at now: Instant) -> [Key] { keys.filter { $0.until.map { now < $0 } ?? true } }
 }
 
-/// Stores webhooks' keys and headers under a key that is not in the database.
+/// Stores the keys and headers of webhooks, encrypted with a key that is not in the database.
 package struct WebhookVault: Sendable {
     private static let purpose = "deed webhook secrets"
     private static let digestPurpose = "deed webhook headers digest"
     private static let attempts = 5
-    /// Returns the installation's keys, the one to seal with first. If there is none, makes one
-    /// when asked to.
+    /// Returns the installation's keys. The first one seals. If there is no key, `making` creates one.
     package typealias Keys = @Sendable (_ making: Bool) throws(KeyTrouble) -> [SecretKey]
 
     private let table: any WebhookTable
@@ -45,8 +45,7 @@ package struct WebhookVault: Sendable {
         self.keys = keys
     }
 
-    /// Makes a webhook's first key. A repetition returns the same key, or `nil` once it was
-    /// replaced.
+    /// Creates a webhook's first key. A repetition returns the same key, or `nil` if it has been replaced.
     package func open(
         _ name: WebhookName, _ headers: [WebhookHeader], version: Int64, from cursor: String
     ) throws(CommandError) -> WebhookKeys? {
@@ -58,7 +57,7 @@ package struct WebhookVault: Sendable {
         return try shown(name, key: 1)
     }
 
-    /// Replaces the headers, unless a later command has.
+    /// Replaces the headers, unless a later command already has.
     package func set(
         _ headers: [WebhookHeader], of name: WebhookName, version: Int64
     ) throws(CommandError) {
@@ -69,9 +68,9 @@ package struct WebhookVault: Sendable {
         }
     }
 
-    /// Makes the key with that number; earlier keys sign until the overlap ends. A webhook whose
-    /// keys can no longer be opened gets new ones. One whose creation was interrupted begins at the
-    /// cursor.
+    /// Creates the key with that number. Earlier keys sign until the overlap ends. If a webhook's keys can no longer
+    /// be
+    /// opened, it gets new ones. If its creation was interrupted, it starts at the cursor.
     package func rotate(
         _ name: WebhookName, to number: Int64, version: Int64, from cursor: String,
         overlap: Int64, now: Instant
@@ -85,7 +84,7 @@ package struct WebhookVault: Sendable {
                 key.until = min(key.until ?? end, end)
                 return key
             }
-            // However many there are, each signs until the end that its receivers were promised.
+            // However many keys there are, each one signs until the end that its receivers were promised.
             secrets.keys = [.fresh(number)] + secrets.keys
             return secrets
         }
@@ -94,14 +93,14 @@ package struct WebhookVault: Sendable {
 
     package func forget(_ name: WebhookName) throws(Fault) { try table.forgetWebhook(name) }
 
-    /// Equal for equal headers. It reveals nothing about their values.
+    /// A digest that is equal for equal headers. It reveals nothing about their values.
     package func digest(of headers: [WebhookHeader]) throws(CommandError) -> [UInt8] {
         let text = headers.map { "\($0.name): \($0.value)" }.joined(separator: "\n")
         let key = try sealingKeys()[0].derived(for: WebhookVault.digestPurpose)
         return key.authenticate(Array(text.utf8)).bytes
     }
 
-    /// What the webhook signs and sends with; `nil` if nothing is stored of it.
+    /// The keys and headers that the webhook sends with; `nil` if none are stored.
     func secrets(of name: WebhookName) throws(CommandError) -> WebhookSecrets? {
         guard let sealed = try obtain(table.webhookSecrets(of: name.project, name.id)).first else {
             return nil
@@ -109,7 +108,7 @@ package struct WebhookVault: Sendable {
         return try unlocking { () throws(KeyTrouble) in try open(sealed, keys(false)) }
     }
 
-    /// Reseals everything under the first key; returns the number of webhooks.
+    /// Seals everything again with the first key; returns the number of webhooks.
     package func rotate(under keys: [SecretKey]) throws(CommandError) -> Int {
         var count = 0
         for _ in 0..<WebhookVault.attempts {
@@ -146,7 +145,7 @@ package struct WebhookVault: Sendable {
         let keys = try sealingKeys()
         for _ in 0..<WebhookVault.attempts {
             let old = try obtain(table.webhookSecrets(of: name.project, name.id)).first
-            // A later command has won. A rotation compares key numbers instead.
+            // A later command takes precedence. For a rotation, the key numbers are compared instead.
             if let old, old.version > version, !replaces { return }
             var known: WebhookSecrets?
             do throws(KeyTrouble) {
@@ -208,7 +207,7 @@ package struct WebhookVault: Sendable {
 }
 
 extension WebhookName {
-    /// Binds secrets to their webhook: a row moved to another webhook cannot be opened.
+    /// Binds secrets to their webhook. A row that is moved to another webhook cannot be opened.
     fileprivate var place: [UInt8] { Array("\(project.text)\u{0}\(id.text)".utf8) }
 }
 

@@ -1,19 +1,19 @@
 package import Core
 package import Crypto
 
-/// Why evidence is not believed. Each reason is one of those below.
+/// Why evidence is refused. Each reason is one of those below.
 package struct EvidenceRefusal: Error, Hashable, Sendable, CustomStringConvertible {
-    /// The stable code that programs compare.
+    /// The stable code for programs to compare.
     package let code: String
     package let description: String
-    /// What may make the same bytes acceptable later.
+    /// What could make the same bytes acceptable later.
     package let cure: RefusedEvidence.Cure
-    /// The check that fails.
+    /// The check that failed.
     package let check: Check.Name
-    /// Whether the content is at fault, and not its proof: members in a form that this release does
-    /// not know.
+    /// Whether the refusal is about the content and not its proof: some members have a form that this release
+    /// does not know.
     let isOfUnknownForm: Bool
-    /// How a statement inside a notification differs from the outside.
+    /// How a statement inside a notification differs from the notification.
     private let difference: String?
 
     private init(
@@ -29,8 +29,8 @@ package struct EvidenceRefusal: Error, Hashable, Sendable, CustomStringConvertib
         self.difference = difference
     }
 
-    /// A statement inside a notification has a refusal of its own: it is checked against the outside,
-    /// not against the configured apps.
+    /// The refusal of a statement inside a notification, which is compared with the notification and not with
+    /// the configured apps.
     package static func inside(_ kind: EvidenceKind, _ refusal: EvidenceRefusal) -> Self {
         let reason = refusal.difference ?? "is refused: \(refusal.description)"
         return Self(
@@ -39,10 +39,10 @@ package struct EvidenceRefusal: Error, Hashable, Sendable, CustomStringConvertib
     }
 }
 
-// Refusals of the bytes' form.
+// Refusals of the evidence's form.
 extension EvidenceRefusal {
     package static let unrecognized = Self(
-        "unrecognized", .format, "The bytes do not look like any evidence that the store hands out."
+        "unrecognized", .format, "The bytes do not look like any evidence from the store."
     )
 
     package static func wrongKind(expected: EvidenceKind, found: EvidenceKind) -> Self {
@@ -57,7 +57,7 @@ extension EvidenceRefusal {
 
     package static let badBase64 = Self(
         "bad_base64", .format,
-        "The base64 is not written strictly; send it without spaces or line ends.")
+        "The base64 is not in strict form; send it without spaces or line breaks.")
 
     package static func badJSON(_ reason: String) -> Self {
         Self("bad_json", .format, "The JSON is refused: \(reason).")
@@ -68,12 +68,12 @@ extension EvidenceRefusal {
         "The ASN.1 is broken or cut short; send the receipt file unchanged.")
     package static let trailingBytes = Self(
         "trailing_bytes", .format,
-        "Something follows the receipt; send the receipt file unchanged.")
+        "There are more bytes after the receipt; send the receipt file unchanged.")
     package static let transactionReceipt = Self(
         "transaction_receipt", .format,
-        "This is a transaction receipt of iOS 6, for one purchase, which only the store can judge: "
+        "This is an iOS 6 transaction receipt, for one purchase, which only the store can judge: "
             + "allow that with: deed app set --receipts store, or send the app's receipt, which "
-            + "holds that purchase too.")
+            + "contains that purchase too.")
     package static let malformedSignedJSON = Self(
         "malformed_jws", .format,
         "This is not three parts of unpadded base64url, joined by dots.")
@@ -82,32 +82,32 @@ extension EvidenceRefusal {
         Self(
             "algorithm_refused", .format,
             name.map { "The store does not sign with the algorithm \($0)." }
-                ?? "No algorithm is named.")
+                ?? "The header names no algorithm.")
     }
 
     package static func certificateCount(_ count: Int) -> Self {
         Self(
             "certificate_count", .format,
-            "The header holds \(count) certificates; the store attaches exactly 3.")
+            "The header contains \(count) certificates; the store attaches exactly 3.")
     }
 
     package static let unknownCriticalHeader = Self(
         "unknown_critical_header", .format,
-        "The header demands something that Deed does not understand.")
+        "The header has a critical extension that Deed does not understand.")
     package static let wrongContentType = Self(
-        "wrong_content_type", .format, "The PKCS#7 holds something other than signed data.")
+        "wrong_content_type", .format, "The PKCS#7 contains something other than signed data.")
     package static let contentMissing = Self(
-        "content_missing", .format, "The PKCS#7 holds a signature without what was signed.")
-    package static let noSigner = Self("no_signer", .format, "It has no signer.")
+        "content_missing", .format, "The PKCS#7 contains a signature without the signed content.")
+    package static let noSigner = Self("no_signer", .format, "The evidence has no signer.")
     package static let severalSigners = Self(
         "several_signers", .format,
-        "More than one signer is named; the store's evidence has exactly one.")
+        "The evidence names more than one signer; the store's has exactly one.")
 }
 
 // Refusals of the signature.
 extension EvidenceRefusal {
     package static let signerCertificateMissing = Self(
-        "signer_certificate_missing", .chain, "The certificate of the signer is not attached.")
+        "signer_certificate_missing", .chain, "The signer's certificate is not attached.")
 
     package static func chain(_ refusal: ChainRefusal) -> Self {
         let isOfTime = refusal == .expired || refusal == .notYetValid
@@ -116,24 +116,24 @@ extension EvidenceRefusal {
 
     package static let signatureForm = Self(
         "signature_form", .signature,
-        "The signature does not have the length and form that the store writes.")
+        "The signature does not have the length and form that the store uses.")
     package static let signatureInvalid = Self(
         "signature_invalid", .signature,
         "The signature does not match the content, which was changed or is not the store's.")
     package static let unsigned = Self(
         "unsigned", .signature,
-        "A verifyReceipt reply is not signed: it counts only when Deed itself got it from the store."
+        "A verifyReceipt reply is not signed: it counts only if Deed itself got it from the store."
     )
     package static let answerOnly = Self(
         "unsigned", .signature,
-        "An answer of the store is not signed: it counts only when Deed itself got it from the store."
+        "A store's answer is not signed: it counts only if Deed itself got it from the store."
     )
     package static let tokenOnly = Self(
         "unsigned", .signature,
         "A purchase token proves nothing by itself: Deed asks the store what was bought with it.")
     package static let weakDigest = Self(
         "weak_digest", .digest,
-        "Its signature uses SHA-1, which does not count for anything signed after January 2025.")
+        "The signature uses SHA-1, which does not count for evidence signed after January 2025.")
 }
 
 // Refusals of the content.
@@ -144,20 +144,21 @@ extension EvidenceRefusal {
             "The value of \(name) is missing or has the wrong type.", isOfUnknownForm: true)
     }
 
-    /// A date outside the years that evidence may state.
+    /// Refuses a date outside the years that evidence may state.
     package static func instantOutOfRange(_ name: String) -> Self {
         Self(
             "invalid_member", .contents,
-            "The date of \(name) lies outside of the years 1970 to 9999; no store signs such a date.",
+            "The date in \(name) is outside the years 1970 to 9999; no store signs such a date.",
             isOfUnknownForm: true)
     }
 
     package static let signedDateMissing = Self(
-        "signed_date_missing", .contents, "It does not say when it was signed.",
+        "signed_date_missing", .contents, "The evidence does not say when it was signed.",
         isOfUnknownForm: true)
     package static let signedInFuture = Self(
         "signed_in_future", .signingTime,
-        "It was signed more than five minutes from now; compare the clocks.", cure: .time)
+        "The evidence was signed more than five minutes in the future; compare the clocks.",
+        cure: .time)
 
     package static func unknownEnvironment(_ name: String) -> Self {
         Self(
@@ -167,7 +168,7 @@ extension EvidenceRefusal {
 
     package static let extraRootForProduction = Self(
         "extra_root_for_production", .environment,
-        "An extra root can vouch for sandbox evidence only.")
+        "An extra root can only vouch for sandbox evidence.")
 
     package static func extraRootNeeded(_ name: String) -> Self {
         Self(
@@ -178,36 +179,36 @@ extension EvidenceRefusal {
     package static func foreignEnvironment(_ environment: Environment) -> Self {
         Self(
             "foreign_environment", .environment,
-            "The app takes no evidence from \(environment.rawValue).",
+            "The app does not accept evidence from \(environment.rawValue).",
             difference: "is from \(environment.rawValue), but the statement around it is not.")
     }
 
     package static func foreignBundleID(_ id: String) -> Self {
         Self(
             "foreign_bundle_id", .bundleID,
-            "It was made for \(id), which is not a configured app.", cure: .settingTheApp,
+            "The evidence was made for \(id), which is not a configured app.", cure: .settingTheApp,
             difference: "was made for \(id), but the statement around it was not.")
     }
 
     package static func foreignPackage(_ id: String) -> Self {
         Self(
             "foreign_package", .bundleID,
-            "It was bought in the package \(id), which is not a configured app.",
+            "The purchase was made in the package \(id), which is not a configured app.",
             cure: .settingTheApp)
     }
 
     package static let foreignAppID = Self(
-        "foreign_app_id", .bundleID, "It was made for an app with another Apple id.",
+        "foreign_app_id", .bundleID, "The evidence was made for an app with another Apple id.",
         cure: .settingTheApp)
     package static let versionMismatch = Self(
-        "version_mismatch", .version, "It was made for another version of the app.")
+        "version_mismatch", .version, "The evidence was made for another version of the app.")
     package static let deviceMismatch = Self(
-        "device_mismatch", .device, "It was made on another device.")
+        "device_mismatch", .device, "The evidence was made on another device.")
     package static let receiptExpired = Self(
-        "receipt_expired", .licence, "The app's licence ended with this receipt.")
+        "receipt_expired", .licence, "The app's licence has ended, and with it this receipt.")
 }
 
-// Refusals of the store's answer.
+// Refusals of the store's reply.
 extension EvidenceRefusal {
     package static func replyRefused(status: Int64) -> Self {
         Self("reply_refused", .status, "The store refuses the receipt with status \(status).")

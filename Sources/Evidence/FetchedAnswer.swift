@@ -1,13 +1,13 @@
 package import Core
 
-/// A store's answer to this process.
+/// A store's answer that this process has fetched.
 ///
-/// Nothing signs it. It is trusted because of the authenticated connection that it came over, so only
-/// the client that held that connection may make this value.
+/// It is not signed. Deed trusts it because it arrived over an authenticated connection, so only the client
+/// with that connection may create this value.
 package struct FetchedAnswer: Sendable {
     package let kind: EvidenceKind
     package let body: [UInt8]
-    /// The environment of the host that answered; `nil` where one host answers for both.
+    /// The environment of the host that answered; `nil` if one host serves both.
     package let host: Environment?
 
     package init(_ kind: EvidenceKind, body: [UInt8], host: Environment?) {

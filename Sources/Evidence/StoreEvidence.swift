@@ -1,42 +1,42 @@
 package import Core
 
-/// One store's evidence: its kinds, what each of them states, and how it is proven. Evidence is bare here:
-/// without its wrapping for transport.
+/// One store's evidence: its kinds, what each kind states, and how it is proven. Evidence is bare here, without
+/// its transport wrapping.
 package protocol StoreEvidence: Sendable {
     static var kinds: [EvidenceKind] { get }
 
-    /// The same bytes for the same evidence, however it came.
+    /// The bare evidence. It is the same however the evidence arrived.
     static func bare(_ bytes: [UInt8], as kind: EvidenceKind) throws(EvidenceRefusal) -> [UInt8]
 
-    /// The app and the environment that it names, proven or not.
+    /// The app and the environment that the evidence names, whether or not it is proven.
     static func heading(
         of bytes: [UInt8], as kind: EvidenceKind
     ) throws(EvidenceRefusal) -> (app: AppID?, environment: Environment)
 
-    /// What it states, believed or not.
+    /// The evidence's statement, whether or not it is proven.
     static func read(
         _ bytes: [UInt8], as kind: EvidenceKind, rank: Rank, companion: AppID?
     ) throws(EvidenceRefusal) -> StoreStatement<Unverified>
 
-    /// What an answer states by which the store vouches for the evidence in question.
+    /// The statement in an answer by which the store confirms the evidence.
     static func read(
         answer body: [UInt8], as kind: EvidenceKind, from host: Environment?
     ) throws(EvidenceRefusal) -> StoreStatement<Unverified>
 
-    /// What it states, once it is proven and meets the terms.
+    /// The evidence's statement, once it is proven and meets the terms.
     func verify(
         _ bytes: [UInt8], as kind: EvidenceKind, on terms: Terms
     ) throws(EvidenceRefusal) -> StoreStatement<Verified>
 
-    /// What is known about its signer before it is proven.
+    /// What is already known about the signer before the evidence is proven.
     func standing(ofSigner bytes: [UInt8]) -> SignerStanding
 
-    /// The evidence as it is stored.
+    /// The evidence in its stored form.
     func pack(_ bytes: [UInt8], as kind: EvidenceKind) -> PackedEvidence
 }
 
 extension StoreEvidence {
-    /// What evidence states if exactly these bytes were proven before: only the terms are checked again.
+    /// The statement of evidence that was proven before with exactly these bytes. Only the terms are checked again.
     func reread(
         _ bytes: [UInt8], as kind: EvidenceKind, on terms: Terms
     ) throws(EvidenceRefusal) -> StoreStatement<Verified> {
@@ -49,7 +49,7 @@ extension StoreEvidence {
         return statement.vouched(by: .belief)
     }
 
-    /// What an answer from the store states, once it meets the terms.
+    /// The statement in an answer from the store, once it meets the terms.
     package func verify(
         _ answer: FetchedAnswer, on terms: Terms
     ) throws(EvidenceRefusal) -> StoreStatement<Verified> {

@@ -2,24 +2,23 @@ package import Core
 internal import Crypto
 package import JSON
 
-/// Marks a statement that any stranger could have written.
+/// Marks a statement that anyone could have written.
 package enum Unverified {}
-/// Marks a statement that leads to a trusted root and meets the terms.
+/// Marks a statement that is proven by a trusted root and meets the terms.
 package enum Verified {}
 
-/// What one piece of evidence states. Only a verified one gives facts.
+/// The statement of one piece of evidence. Only a verified statement provides facts.
 package struct StoreStatement<Trust>: Sendable {
     package let kind: EvidenceKind
-    /// The store's own name for the environment of the evidence.
+    /// The store's own name for the evidence's environment.
     package let environmentName: String
     package let environment: Environment
-    /// The app that it was made for; renewal info does not name one.
+    /// The app that the evidence is for; renewal info does not name one.
     package let app: AppID?
-    /// Apple's number of the app, if the evidence names one.
+    /// Apple's id for the app, if the evidence states one.
     package let appleID: Int64?
     package let signedAt: Instant
-    /// The names from the signer's certificate to the trusted root; empty until the chain is
-    /// checked.
+    /// The names from the signer's certificate up to the trusted root; empty until the chain is verified.
     package private(set) var signedBy: [String] = []
     private(set) var contents: Contents
 
@@ -35,7 +34,7 @@ package struct StoreStatement<Trust>: Sendable {
     }
 }
 
-/// The app and the environment that evidence was made for.
+/// The app and the environment that evidence is for.
 struct Heading: Sendable {
     let kind: EvidenceKind
     let environmentName: String
@@ -51,9 +50,9 @@ struct Contents: Sendable {
     var notification: NotificationHead?
     /// Genuine inner statements that this release cannot read.
     var unread: [EvidenceKind] = []
-    /// When the licence of a volume purchase ends.
+    /// When the licence of a volume purchase expires.
     var licenceEnds: Instant?
-    /// Everything in a signed statement, including what this release does not understand.
+    /// All members of a signed statement, including those that this release does not understand.
     var members: JSONObject?
 }
 
@@ -61,16 +60,16 @@ extension StoreStatement {
     /// The version of the app that the evidence names.
     package var appVersion: String? { contents.appVersion }
     package var notification: NotificationHead? { contents.notification }
-    /// The kinds of the inner statements that this release cannot read: their facts are missing.
+    /// The kinds of inner statements that this release cannot read. Their facts are missing.
     package var unread: [EvidenceKind] { contents.unread }
     /// Every member of a signed statement as the store wrote it, including unknown ones.
     package var members: JSONObject? { contents.members }
-    /// The purchases for people to read; they give no rights.
+    /// The purchases, for people to read. They give no rights.
     package var purchases: [StatedPurchase] { contents.facts.transactions.map(StatedPurchase.init) }
 }
 
 extension StoreStatement where Trust == Verified {
-    /// What the rules may rely on.
+    /// The facts that the rules may rely on.
     package var facts: Facts { contents.facts }
 }
 
@@ -91,19 +90,19 @@ extension StoreStatement where Trust == Unverified {
         return copy
     }
 
-    /// Only the verifier may call this, after every check has passed.
+    /// Only verification may call this, after every check has passed.
     func vouched(by voucher: Voucher) -> StoreStatement<Verified> {
         StoreStatement<Verified>(self, signedBy: voucher.names)
     }
 }
 
-/// What makes a statement valid.
+/// What makes a statement count as verified.
 enum Voucher {
-    /// Signatures from it up to a trusted root.
+    /// A chain of signatures up to a trusted root.
     case chain(VerifiedChain)
     /// The store itself, which our own client asked over TLS.
     case fetched(FetchedAnswer)
-    /// Exactly these bytes were believed before, for one of the two reasons above.
+    /// An earlier proof of exactly these bytes by one of the two ways above.
     case belief
 
     fileprivate var names: [String] {
@@ -111,7 +110,7 @@ enum Voucher {
     }
 }
 
-/// A purchase as evidence shows it, whether or not it is believed.
+/// A purchase as the evidence states it, whether or not it is proven.
 package struct StatedPurchase: Hashable, Sendable {
     package let product: ProductID
     package let transaction: TransactionID

@@ -5,11 +5,11 @@ internal import Crypto
 package struct Terms: Sendable {
     package var apps: [TrustedApp]
     package var now: Instant
-    /// How the evidence came; decides between statements of the same age.
+    /// How the evidence arrived. It decides between statements of the same age.
     package var rank: Rank
-    /// The app named by trusted evidence that came with renewal info, which names none itself.
+    /// The app that the trusted evidence beside renewal info names. Renewal info itself names no app.
     package var companion: AppID?
-    /// The device that evidence must come from, if the caller knows it.
+    /// The device that the evidence must be from, if the caller knows it.
     package var device: DeviceID?
     /// The app version that a receipt must name, if the caller requires one.
     package var appVersion: String?
@@ -23,8 +23,8 @@ package struct Terms: Sendable {
     /// How far a store's clock may be ahead of ours.
     static let clockTolerance: Int64 = 5 * 60 * 1000
 
-    /// Refuses what was signed with certificates that were not valid then, or was made for an app
-    /// or an environment that is not accepted, or comes from a root that may not vouch for it.
+    /// Refuses evidence whose certificates were not valid at the signing time, whose app or environment is not
+    /// accepted, or whose root may not vouch for it.
     func require(
         _ statement: StoreStatement<Unverified>, under chain: VerifiedChain
     ) throws(EvidenceRefusal) {
@@ -45,19 +45,19 @@ package struct Terms: Sendable {
         if signedAt > now.advanced(byMilliseconds: Terms.clockTolerance) { throw .signedInFuture }
     }
 
-    /// A volume licence ends with its receipt.
+    /// Refuses a receipt whose volume licence has ended.
     func requireLicence(_ statement: StoreStatement<Unverified>) throws(EvidenceRefusal) {
         if let end = statement.contents.licenceEnds, end <= now { throw .receiptExpired }
     }
 
-    /// A statement that names no app is left to its companion.
+    /// If the statement names no app, its companion's app is checked instead.
     func requireApp(_ statement: StoreStatement<Unverified>) throws(EvidenceRefusal) {
         guard let id = statement.app else { return }
         guard let app = apps.first(where: { $0.id == id }) else {
             throw statement.kind.store == .google
                 ? .foreignPackage(id.text) : .foreignBundleID(id.text)
         }
-        // The sandbox writes zero for an unknown number.
+        // The sandbox writes zero if it does not know the number.
         if let expected = app.appleID, let stated = statement.appleID, stated != 0,
             stated != expected
         {
@@ -69,12 +69,12 @@ package struct Terms: Sendable {
     }
 }
 
-/// A device's name for the store: a vendor identifier or a Mac's network address.
+/// A device's identifier in receipts: a vendor identifier or a Mac's network address.
 package struct DeviceID: Hashable, Sendable {
-    /// Sixteen bytes of a vendor identifier, or six of a network address.
+    /// Sixteen bytes for a vendor identifier, or six for a network address.
     package let bytes: [UInt8]
 
-    /// Reads 32 or 12 hexadecimal digits, in either case, with or without dashes and colons between them.
+    /// Reads 32 or 12 hexadecimal digits in either case, with or without dashes or colons between them.
     package init?(_ text: String) {
         let digits = text.filter { $0 != "-" && $0 != ":" }
         guard let bytes = [UInt8](hex: digits), bytes.count == 16 || bytes.count == 6 else {
@@ -83,7 +83,7 @@ package struct DeviceID: Hashable, Sendable {
         self.bytes = bytes
     }
 
-    /// The lower-case text of a vendor identifier; `nil` for a network address.
+    /// The vendor identifier in lower case; `nil` for a network address.
     var vendorText: String? {
         guard bytes.count == 16 else { return nil }
         var text = ""

@@ -2,13 +2,14 @@ import Core
 import Following
 import Synchronization
 
-/// Finds out what events changed. Each customer is folded once, from memory or from the beginning.
+/// Determines which access events changed. Each customer is folded once, from memory or from the
+/// first event.
 final class AccessTeller {
     let log: any FeedLog
     let memory: ToldMemory
     private let id: ProjectID
     private var project: ProjectState?
-    /// Catalogs that the project's state no longer holds.
+    /// Catalogs that are no longer part of the project's state.
     private var oldEditions: [CatalogEdition] = []
 
     init(_ log: any FeedLog, _ memory: ToldMemory, _ project: ProjectID) {
@@ -17,8 +18,9 @@ final class AccessTeller {
         id = project
     }
 
-    /// What each wanted event of the round changed. The round ends before customers whose events
-    /// would exceed the row limit; the first customer has no limit.
+    /// The changes that each wanted event of the round caused. The round ends before the first
+    /// customer whose events would exceed the row limit; the limit does not apply to the first
+    /// customer.
     func tell(
         _ round: inout Round, in course: inout PageCourse
     ) throws(Fault) -> [Position: AccessTold] {
@@ -30,7 +32,7 @@ final class AccessTeller {
             let isWanted = course.wants(event)
             do throws(Fault) {
                 var access = try state.get()
-                // Removing the state first avoids a copy of everything it holds.
+                // Removing the state first avoids copying everything in it.
                 told[event.stream] = nil
                 if isWanted {
                     found[event.position] = try changes(by: event, &access)
@@ -48,7 +50,7 @@ final class AccessTeller {
         return found
     }
 
-    /// What the event changed.
+    /// The changes that the event caused.
     func changes(by event: LoggedEvent, _ access: inout ToldAccess) throws(Fault) -> AccessTold {
         let changes = try access.tell(try log.recorded(event)) { wanted throws(Fault) in
             try catalog(wanted)
@@ -56,7 +58,7 @@ final class AccessTeller {
         return AccessTold(changes: changes, isUnknown: false)
     }
 
-    /// Where folding has to start for each customer with wanted events. May shorten the round.
+    /// Where to start folding for each customer with wanted events. May shorten the round.
     private func plan(_ round: inout Round, in course: inout PageCourse) -> [PartlyTold] {
         let wanted = Set(round.steps.prefix(round.limit).filter { course.wants($0) }.map(\.stream))
         var planned: Set<Stream> = []
@@ -109,14 +111,14 @@ final class AccessTeller {
         if let catalog = project?.catalog(wanted) { return catalog }
         if let edition = oldEditions[wanted] { return edition.catalog }
         oldEditions = try log.editions(of: id, from: wanted)
-        // Without a catalog, nothing was for sale.
+        // Without a catalog, nothing was on sale.
         return oldEditions[wanted]?.catalog ?? Catalog()
     }
 }
 
-/// Recently read customers as they were last told, within a number of bytes.
+/// Recently read customers as last told to readers, up to a maximum number of bytes.
 final class ToldMemory: Sendable {
-    /// Entries used since the last turn, and older ones.
+    /// Entries used since the last rotation, and older ones.
     private struct State {
         var young: [Stream: ToldAccess] = [:]
         var old: [Stream: ToldAccess] = [:]
@@ -129,7 +131,7 @@ final class ToldMemory: Sendable {
         limit = bytes / 2
     }
 
-    /// The customer as told before this version, or an empty one.
+    /// The customer's state before this version, or an empty one if it is not in memory.
     func told(of stream: Stream, before version: Int64) -> ToldAccess {
         let known = state.withLock { $0.young[stream] ?? $0.old[stream] }
         return known.flatMap { $0.version < version ? $0 : nil } ?? ToldAccess()

@@ -2,19 +2,19 @@ import Core
 package import Following
 import Threading
 
-/// A project's feed as an instance serves it: pages immediately, or once something matches for
-/// callers who wait.
+/// Serves a project's feed. A caller gets a page immediately, or waits until a matching event
+/// arrives.
 ///
-/// A waiting call holds no thread. It is listed before the log is read, so any later event rings
-/// it.
+/// A waiting call occupies no thread. It is listed before the log is read, so that any later event
+/// wakes it.
 package final class Feed: Sendable {
-    /// How many calls may wait.
+    /// How many calls may wait at a time.
     package static let waitLimit = 1024
     private static let threads = 2
 
     package typealias Give = @Sendable (Result<FeedPage, FeedError>) -> Void
 
-    /// The answer to a question.
+    /// The result of a question.
     package enum Outcome: Sendable {
         case page(FeedPage)
         /// Nothing matches yet. The caller must `hold` the ticket to get a page later.
@@ -55,7 +55,7 @@ package final class Feed: Sendable {
         try reader.page(question)
     }
 
-    /// Returns a page, or lets the call wait if the page would be empty at the end of the log.
+    /// Returns a page. If the page would be empty at the end of the log, lets the call wait.
     package func ask(
         _ question: FeedQuestion, waiting milliseconds: Int64
     ) throws(FeedError) -> Outcome {
@@ -74,7 +74,7 @@ package final class Feed: Sendable {
         }
     }
 
-    /// Gives the page when something matches or when the time is up, exactly once.
+    /// Delivers the page once something matches or the time is up. Calls `give` exactly once.
     package func hold(_ ticket: Ticket, _ page: FeedPage, give: @escaping Give) {
         let isHeld = state.changeAndWake { room in
             let isHeld = room.hold(ticket.number, page, give)
@@ -83,7 +83,7 @@ package final class Feed: Sendable {
         if !isHeld { give(.success(page)) }
     }
 
-    /// Answers all waiting calls and accepts no more of them.
+    /// Answers all waiting calls and accepts no new ones.
     package func stop() {
         let held = state.change { $0.close() }
         for (page, give) in held { give(.success(page)) }
@@ -99,7 +99,7 @@ package final class Feed: Sendable {
             let found = state.wait(milliseconds: pause) { room -> WaitingRoom.Next? in
                 if room.isClosed { return .end }
                 if let group = room.next(at: monotonicMilliseconds()) { return .group(group) }
-                // A call that came in the meantime may have an earlier deadline.
+                // A call that arrived in the meantime may have an earlier deadline.
                 return room.changes == seen ? nil : .nothing
             }
             guard case .group(let group) = found else {

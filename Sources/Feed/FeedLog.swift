@@ -1,29 +1,30 @@
 package import Core
 package import Following
 
-/// What the feed needs from the log.
+/// The feed's access to the log.
 package protocol FeedLog: LogPlaces {
     func project(_ project: ProjectID) throws(Fault) -> ProjectState
-    /// Events after some places, read from the server that takes writes.
+    /// Events after the given positions, read from the server that takes writes.
     func look(_ interest: Interest, after place: [Position]) throws(Fault) -> FeedLook
-    /// Folds each customer's next events, up to a version. An unreadable customer gets a fault
+    /// Folds each customer's next events up to a version. An unreadable customer gets a fault
     /// instead.
     func recall(_ told: [PartlyTold]) throws(Fault) -> [Result<ToldAccess, Fault>]
     /// The first wanted events of each customer, with their content.
     func later(_ wanted: [LaterEvents], limit: Int) throws(Fault) -> [[LoggedEvent]]
-    /// The wanted catalog and some that follow it, from all that the project ever had.
+    /// The wanted catalog and some later ones, out of all that the project has ever had.
     func editions(of project: ProjectID, from wanted: WantedCatalog) throws(Fault)
         -> [CatalogEdition]
     /// The event with its payload decoded.
     func recorded(_ event: LoggedEvent) throws(Fault) -> RecordedEvent
 }
 
-/// Places in all shards of the log, by the shard's number.
+/// Positions in all shards of the log, by shard number.
 package protocol LogPlaces: Sendable {
     /// The last position of each shard.
     func heads() throws(Fault) -> [Int64]
-    /// The last position of each shard that was recorded before the instant.
+    /// The last position in each shard that was recorded before the instant.
     func places(before instant: Instant) throws(Fault) -> [Int64]
-    /// Identifies the event at each shard's place. Any other event there has another mark.
+    /// Marks that identify the event at each shard's position. Any other event there has a
+    /// different mark.
     func marks(of place: [Int64]) throws(Fault) -> [UInt64]
 }

@@ -1,6 +1,6 @@
 package import Core
 
-/// What a reader of a project's feed asks for.
+/// A reader's request for events from a project's feed.
 package struct FeedQuestion: Hashable, Sendable {
     package enum Start: Hashable, Sendable {
         case beginning
@@ -17,13 +17,13 @@ package struct FeedQuestion: Hashable, Sendable {
     package let project: ProjectID
     package let environment: Environment
     package var start = Start.beginning
-    /// The most events of one answer.
+    /// The maximum number of events in one answer.
     package var limit = 100
     /// `nil` for all types.
     package var types: FeedTypes?
     /// `nil` for all customers.
     package var customer: CustomerID?
-    /// Whether the answer includes what each event changed.
+    /// Whether the answer includes the changes of access that each event caused.
     package var tellsAccess = true
 
     package init(_ project: ProjectID, _ environment: Environment) {
@@ -31,7 +31,7 @@ package struct FeedQuestion: Hashable, Sendable {
         self.environment = environment
     }
 
-    /// Whether an event may match, judged without knowing what it changed.
+    /// Whether an event may match, judged without knowing which access it changed.
     func mayInclude(_ stream: Stream, _ type: String) -> Bool {
         stream.project == project && stream.environment == environment
             && customer.map { $0 == stream.customer } ?? !stream.customer.isReserved
@@ -43,7 +43,7 @@ package struct FeedQuestion: Hashable, Sendable {
 
 /// An event as the feed shows it.
 package struct FeedItem: Sendable {
-    /// Roughly the bytes that one change of access takes in an answer.
+    /// The approximate number of bytes that one change of access takes in an answer.
     package static let changeSize = 900
     package let stream: Stream
     package let position: Position
@@ -52,26 +52,27 @@ package struct FeedItem: Sendable {
     package let record: EventRecord
     /// The exact JSON text.
     package let payload: String
-    /// The first digits of the event's chain. Another event at the same place has other digits.
+    /// The first digits of the event's chain. Another event at the same position would have other
+    /// digits.
     package let mark: String
     package let access: [AnswerChange]
-    /// Whether its changes are unknown because the customer's events cannot be read.
+    /// Whether the changes are unknown because the customer's events cannot be read.
     package let isAccessUnknown: Bool
-    /// The name of the key that caused it.
+    /// The name of the key that caused the event.
     package internal(set) var actorName: String?
 
-    /// Never changes, and no other event has it.
+    /// Permanent, and unique to this event.
     package var id: String { "\(position.shard.number)-\(position.sequence)-\(mark)" }
 }
 
-/// Some events, and where the log continues.
+/// Some of the feed's events, and where the log continues.
 package struct FeedPage: Sendable {
     package internal(set) var items: [FeedItem]
     package internal(set) var next: FeedCursor
-    /// Where the log ends, by the shard's number.
+    /// The end of the log, by shard number.
     let heads: [Int64]
 
-    /// How many events of the log follow, including those of other projects.
+    /// How many events in the log follow this page, including other projects' events.
     package var lag: Int64 {
         zip(heads, next.place).reduce(0) { $0 + max(0, $1.0 - $1.1) }
     }
@@ -79,7 +80,7 @@ package struct FeedPage: Sendable {
     /// Whether the log continues after this page.
     package var isMore: Bool { lag > 0 }
 
-    /// What remains of the page for a reader who was further in some shards.
+    /// The part of the page that is left for a reader who was further ahead in some shards.
     func after(_ cursor: FeedCursor) -> FeedPage {
         var page = self
         let place = cursor.place
@@ -93,12 +94,12 @@ package struct FeedPage: Sendable {
     }
 }
 
-/// Why there is no page.
+/// Why a page cannot be given.
 package enum FeedError: Error, Sendable {
     case fault(Fault)
-    /// A loss was accepted since the cursor was given. Nothing that still exists is missed with the
-    /// other cursor.
+    /// A loss was accepted since the cursor was given. A reader who continues with `restart` misses
+    /// no event that still exists.
     case cursorLost(restart: FeedCursor)
-    /// The cursor was given for a project of this name in another database.
+    /// The cursor was given for a project with the same name in another database.
     case cursorOfAnotherDatabase
 }

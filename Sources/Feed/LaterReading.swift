@@ -2,19 +2,20 @@ package import Core
 import Following
 
 extension FeedReader {
-    /// The next events of some customers, each customer's in order. Each customer is remembered as
-    /// it was before the first of them, which makes a repeated request cheap.
+    /// The next events of the given customers, in order for each customer. Each customer's state
+    /// before the first of these events is remembered, which makes a repeated request cheap.
     package func later(
         _ wanted: [LaterEvents], of project: ProjectID, limit: Int
     ) throws(Fault) -> [[FeedItem]] {
         let found = try log.later(wanted, limit: limit)
         let items = try AccessTeller(log, waiters, project).tell(found, after: wanted)
-        // Read after the events, to know every key that they name.
+        // Read after the events, so that it includes every key that they name.
         let owner = try log.project(project)
         return items.map { $0.naming(actorsOf: owner) }
     }
 
-    /// An event of the feed by its id or by the id of a message about it, or `nil`.
+    /// An event in the feed, found by its own id or by the id of a message about it; `nil` if there
+    /// is none.
     package func item(
         _ id: String, of project: ProjectID, _ environment: Environment
     ) throws(FeedError) -> FeedItem? {
@@ -28,19 +29,19 @@ extension FeedReader {
         place[shard] = sequence - 1
         var question = FeedQuestion(project, environment)
         question.start = .place(place)
-        // A page is shared among shards, and others may have news meanwhile.
+        // A page is shared among shards, and other shards may have new events in the meantime.
         question.limit = Shard.count
         return try page(question).items.first { $0.id == parts.prefix(3).joined(separator: "-") }
     }
 
-    /// The last position of each shard that was recorded before the instant.
+    /// The last position in each shard that was recorded before the instant.
     package func places(before instant: Instant) throws(Fault) -> [Int64] {
         try log.places(before: instant)
     }
 }
 
 extension AccessTeller {
-    /// What some customers' events changed, each customer's in order.
+    /// The events with the changes that they caused, in order for each customer.
     func tell(
         _ found: [[LoggedEvent]], after wanted: [LaterEvents]
     ) throws(Fault) -> [[FeedItem]] {

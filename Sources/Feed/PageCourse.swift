@@ -1,13 +1,13 @@
 import Core
 import Following
 
-/// Builds one page round by round. Each round takes a share of every shard that has news.
+/// Builds one page in rounds. Each round takes a share from every shard that has new events.
 struct PageCourse {
-    /// The most rows of the log that one call reads, even if the filter drops most of them.
+    /// The maximum number of log rows that one call reads, even if the filter drops most of them.
     static let rowLimit = 20_000
-    /// The most bytes of payload in a page.
+    /// The maximum number of payload bytes in a page.
     static let byteLimit = 4 << 20
-    /// The most rows of a round when few of them are wanted.
+    /// The maximum number of rows in a round if few of them are wanted.
     private static let roundLimit = 2000
 
     let question: FeedQuestion
@@ -31,13 +31,13 @@ struct PageCourse {
             project: question.project, environment: question.environment, customer: customer)
         let shard = Int(stream.shard.number)
         open = [shard]
-        // No other shard has events of this customer.
+        // No other shard has events for this customer.
         for other in place.indices where other != shard {
             self.place[other] = max(place[other], self.heads[other])
         }
     }
 
-    /// What to ask for next; `nil` at the end.
+    /// The next request to the log; `nil` at the end.
     var wish: (interest: Interest, place: [Position])? {
         let left = PageCourse.rowLimit - rows
         guard items.count < question.limit, bytes < PageCourse.byteLimit, !open.isEmpty,
@@ -54,7 +54,7 @@ struct PageCourse {
         )
     }
 
-    /// A round's events: the first one of each shard, then the second ones, and so on.
+    /// The events of a round: the first one from each shard, then the second ones, and so on.
     func round(of look: FeedLook) -> Round {
         let inTurn = look.stretches.sorted { order(of: $0) < order(of: $1) }
         var steps: [LoggedEvent] = []
@@ -75,7 +75,7 @@ struct PageCourse {
         (Int(stretch.shard.number) + Shard.count - turn) % Shard.count
     }
 
-    /// How many of the steps may fit into the page.
+    /// How many of the steps fit into the page at most.
     private func cut(of steps: [LoggedEvent]) -> Int {
         if question.types?.dependOnAccess == true { return steps.count }
         var (items, bytes) = (items.count, bytes)
@@ -92,7 +92,7 @@ struct PageCourse {
     /// Rows that may still be read.
     var rowsLeft: Int { PageCourse.rowLimit - rows }
 
-    /// Counts rows that were read to find out what events changed.
+    /// Counts the rows that were read to determine which access events changed.
     mutating func count(_ more: Int) { rows += more }
 
     /// Adds the round's events, as far as the page has room for them.
@@ -133,7 +133,8 @@ struct PageCourse {
         if let item = FeedItem(event, access) { items.append(item) }
     }
 
-    /// The items by the time they were recorded, and in log order within each shard.
+    /// The items ordered by the time at which they were recorded, and in log order within each
+    /// shard.
     var sortedItems: [FeedItem] {
         items.sorted { one, other in
             let (first, second) = (one.record.recordedAt, other.record.recordedAt)
@@ -145,17 +146,17 @@ struct PageCourse {
     }
 }
 
-/// What one look found, in the order in which a page takes it.
+/// The events that one look found, in the order in which a page takes them.
 struct Round {
     let steps: [LoggedEvent]
     let look: FeedLook
-    /// How many of the steps may be taken.
+    /// How many of the steps may be added to the page.
     var limit: Int
     /// Whether another round would cost too much.
     var isLast = false
 }
 
-/// What was found out about one event.
+/// The changes that one event caused.
 struct AccessTold {
     let changes: [AnswerChange]
     let isUnknown: Bool

@@ -1,24 +1,24 @@
 import Core
 import Following
 
-/// The calls that wait for something to happen.
+/// The calls that are waiting for a matching event.
 struct WaitingRoom {
     private struct Call {
         enum Stage { case reading, held, ready }
         let question: FeedQuestion
         let deadline: Int64
         var stage = Stage.reading
-        /// Whether something that may match happened after the log was read.
+        /// Whether an event that may match has happened since the log was read.
         var isRung = false
         var page: FeedPage?
         var give: Feed.Give?
     }
-    /// Whose events a call waits for.
+    /// The events that a call waits for.
     fileprivate enum Subject: Hashable {
         case all(ProjectID, Environment)
         case one(Stream)
     }
-    /// Calls with the same question, each at its own place.
+    /// Calls with the same question, each at its own position.
     struct Group {
         let question: FeedQuestion
         fileprivate let numbers: [Int]
@@ -32,18 +32,18 @@ struct WaitingRoom {
         case end
     }
     private var calls: [Int: Call] = [:]
-    /// The calls that are not rung.
+    /// The calls that have not been rung yet.
     private var listeners: [Subject: Set<Int>] = [:]
     private var ready: [Int] = []
     private var last = 0
-    /// How often a call was held.
+    /// How many times a call has been held.
     private(set) var changes = 0
     private(set) var isClosed = false
 
     /// How many calls have read to the end of the log.
     var count: Int { calls.values.count { $0.page != nil } }
 
-    /// Returns a number for a call that may wait, or `nil`.
+    /// Returns a number for the call if it may wait, otherwise `nil`.
     mutating func enter(_ question: FeedQuestion, until deadline: Int64) -> Int? {
         if isClosed || calls.count >= Feed.waitLimit { return nil }
         last += 1
@@ -62,7 +62,7 @@ struct WaitingRoom {
         if listeners[question.subject]?.isEmpty == true { listeners[question.subject] = nil }
     }
 
-    /// False if the call must be answered immediately.
+    /// Returns false if the call must be answered immediately.
     mutating func hold(_ number: Int, _ page: FeedPage, _ give: @escaping Feed.Give) -> Bool {
         guard !isClosed, var call = calls[number] else {
             leave(number)
@@ -76,7 +76,7 @@ struct WaitingRoom {
         return true
     }
 
-    /// Notes what happened; true if there are calls to answer.
+    /// Rings the calls that these events may match. Returns whether there are calls to answer.
     mutating func ring(_ events: [LoggedEvent]) -> Bool {
         if listeners.isEmpty { return false }
         let before = ready.count
@@ -109,14 +109,14 @@ struct WaitingRoom {
         unlist(number, call.question)
     }
 
-    /// Milliseconds until there is something to do.
+    /// How many milliseconds remain until there is something to do.
     func pause(at time: Int64) -> Int64 {
         if !ready.isEmpty { return 0 }
         let next = calls.values.lazy.filter { $0.stage == .held }.map(\.deadline).min()
         return next.map { max(0, $0 - time) } ?? 60_000
     }
 
-    /// Calls to answer that share a question.
+    /// The next calls to answer. They share a question.
     mutating func next(at time: Int64) -> Group? {
         var due: Set<Int> = []
         for (number, call) in calls where call.stage != .reading && call.deadline <= time {
@@ -131,7 +131,8 @@ struct WaitingRoom {
             return nil
         }
         let losses = ready.first.flatMap { calls[$0]?.page?.next.losses }
-        // A cursor that knows of other losses may be lost itself, so it stays out of this group.
+        // A cursor with other accepted losses may itself be lost, so its call stays out of this
+        // group.
         let numbers = ready.filter { number in
             guard let call = calls[number] else { return false }
             return call.question.isSame(as: first) && call.page?.next.losses == losses
@@ -139,7 +140,7 @@ struct WaitingRoom {
         ready.removeAll { calls[$0] == nil || numbers.contains($0) }
         var question = first
         for (place, number) in numbers.enumerated() {
-            // The next read may miss what happens after this point.
+            // The next read may miss events that arrive after this point.
             calls[number]?.isRung = false
             calls[number]?.stage = .reading
             listeners[question.subject, default: []].insert(number)
@@ -149,7 +150,7 @@ struct WaitingRoom {
         return Group(question: question, numbers: numbers, due: due)
     }
 
-    /// The answers for a group. A call for which nothing was found keeps waiting.
+    /// The answers to a group's calls. A call without matching events keeps waiting.
     mutating func settle(
         _ group: Group, _ result: Result<FeedPage, FeedError>
     ) -> [(Feed.Give, Result<FeedPage, FeedError>)] {
@@ -171,7 +172,7 @@ struct WaitingRoom {
         return answers
     }
 
-    /// Stops waiting, and returns what the waiting calls get.
+    /// Closes the room, and returns the pages for the waiting calls.
     mutating func close() -> [(FeedPage, Feed.Give)] {
         isClosed = true
         let held = calls.filter { $0.value.stage != .reading }
@@ -190,7 +191,7 @@ extension FeedQuestion {
         return one.map(WaitingRoom.Subject.one) ?? .all(project, environment)
     }
 
-    /// Whether the two differ in their start only.
+    /// Whether the two questions differ only in where they start.
     fileprivate func isSame(as other: FeedQuestion) -> Bool {
         var other = other
         other.start = start
@@ -199,7 +200,7 @@ extension FeedQuestion {
 }
 
 extension FeedQuestion.Start {
-    /// The earlier place of both in each shard.
+    /// The earlier of the two positions in each shard.
     fileprivate func earlier(_ other: FeedCursor) -> Self {
         guard case .cursor(let cursor) = self else { return .cursor(other) }
         return .cursor(

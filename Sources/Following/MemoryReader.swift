@@ -1,7 +1,7 @@
 import Core
 import Synchronization
 
-/// Passes on each event once, starting at the end of the log.
+/// Delivers each event once, starting at the end of the log.
 package final class MemoryReader: LogReader {
     private struct State {
         var place = [Int64](repeating: 0, count: Shard.count)
@@ -12,8 +12,8 @@ package final class MemoryReader: LogReader {
     private let begin: @Sendable () -> Void
     private let tell: @Sendable ([LoggedEvent]) -> Void
 
-    /// `begin` is called when something may have happened. `tell` must be quick, since commits wait
-    /// for it.
+    /// `begin` is called when events may have been missed. `tell` must return quickly, because
+    /// commits wait for it.
     package init(
         _ interest: Interest, begin: @escaping @Sendable () -> Void,
         tell: @escaping @Sendable ([LoggedEvent]) -> Void
@@ -48,7 +48,7 @@ package final class MemoryReader: LogReader {
             for stretch in stretches {
                 let shard = Int(stretch.shard.number)
                 let known = state.place[shard]
-                // The next look brings the events in between.
+                // The next look delivers the events in between.
                 if stretch.start > known { continue }
                 state.place[shard] = max(known, stretch.end)
                 new += stretch.events.filter { $0.position.sequence > known && concerns($0) }

@@ -1,11 +1,12 @@
 package import Core
 
-/// The requested events after a place in one shard of the log, complete and in order.
+/// The requested events after a position in one shard of the log, complete and in order.
 package struct Stretch: Sendable {
     package let shard: Shard
-    /// The last position before it.
+    /// The position just before the first event.
     package let start: Int64
-    /// The position up to which nothing is missing; before the start if the log has become shorter.
+    /// The position up to which no event is missing. It is before `start` if the log has become
+    /// shorter.
     package let end: Int64
     package let events: [LoggedEvent]
     /// Whether the shard ended there.
@@ -23,7 +24,7 @@ package struct Stretch: Sendable {
     }
 }
 
-/// An event of the log as readers get it.
+/// An event from the log, as a log reader gets it.
 package struct LoggedEvent: Sendable {
     package let position: Position
     package let stream: Stream
@@ -50,7 +51,7 @@ package struct LoggedEvent: Sendable {
         package let format: Int16
         /// Ties the event to all earlier ones in its shard.
         package let chain: [UInt8]
-        /// What of the record cannot be read; `nil` if all of it can.
+        /// The part of the record that cannot be read; `nil` if all of it can be read.
         package let damage: String?
 
         package init(
@@ -66,10 +67,10 @@ package struct LoggedEvent: Sendable {
     }
 }
 
-/// Events after some places, and where the log ends.
+/// Events after the requested positions, and where the log ends.
 package struct FeedLook: Sendable {
     package let stretches: [Stretch]
-    /// The heads of shards that continue after their place.
+    /// The heads of the shards that continue after the requested positions.
     package let heads: [Position]
 
     package init(_ stretches: [Stretch], heads: [Position]) {

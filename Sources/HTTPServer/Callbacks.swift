@@ -1,8 +1,8 @@
 import CMicroHTTPD
 import CReceive
 
-// MHD calls these. The context of the daemon is its `Reception`; that of a connection, and of each
-// request on it, is its `Connection`.
+// MHD calls these functions. The daemon's context is its `Reception`. The context of a connection,
+// and of each request on it, is its `Connection`.
 
 func connectionChanged(
     context: UnsafeMutableRawPointer?, handle: OpaquePointer?,
@@ -66,8 +66,8 @@ func requestCompleted(
     withConnection(pointer) { $0.close() }
 }
 
-/// Borrows the connection without counting a reference. MHD keeps it alive while it makes calls for
-/// it.
+/// Borrows the connection without counting a reference. MHD keeps the connection alive while it
+/// calls these functions for it.
 private func withConnection<Result>(
     _ pointer: UnsafeMutableRawPointer, _ body: (Connection) -> Result
 ) -> Result {

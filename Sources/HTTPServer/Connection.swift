@@ -5,18 +5,18 @@ import Synchronization
 
 /// One client's connection and its current request.
 ///
-/// `@unchecked Sendable`: MHD makes calls for a connection from one thread at a time and leaves a
-/// suspended one alone, so only its one reply touches `answer`. Everything else that the sweeper
-/// reads is atomic or never changes.
+/// `@unchecked Sendable`: MHD calls back for a connection from one thread at a time, and not at all
+/// while it is suspended, so only the single reply touches `answer` then. Everything else that the
+/// sweeper reads is atomic or never changes.
 final class Connection: @unchecked Sendable {
     let socket: Int32
     private let reception: Reception
     private let handle: OpaquePointer
     /// Accepted only to report that there are too many connections.
     private let isExcess: Bool
-    /// By the reception's clock. The connection is closed after it.
+    /// When to close the connection, by the reception's clock.
     private let deadline: Atomic<Int64>
-    /// Between two requests, or before the first.
+    /// Whether the connection is between two requests, or before the first one.
     private let isIdle = Atomic(true)
     /// True from a request's head to its answer. Each connection has its own flag, because a shared
     /// count would move between processors with each request.
@@ -40,15 +40,15 @@ final class Connection: @unchecked Sendable {
         var body: [UInt8] = []
         /// Memory reserved for the body.
         var reserved = 0
-        /// Bytes of the body received so far, kept or dropped.
+        /// How many bytes of the body have been received so far, including discarded ones.
         var received = 0
         var limit: Int?
         var refusal: ServerRefusal?
-        /// The answer if the body does not matter.
+        /// The answer, if it does not depend on the body.
         var early: Response?
         /// A worker's decision about the body.
         var admission: Admission?
-        /// The address that counts for the body, if its sender has no key.
+        /// The address whose share of memory the body uses, if its sender has no key.
         var stranger: ClientAddress?
         /// Set while the connection is suspended.
         var answer: Response?
@@ -62,8 +62,8 @@ final class Connection: @unchecked Sendable {
 
     private static let never = Int64.max
     private static let swept = Int64.min
-    /// How much of an oversized body is read. Most clients read no answer before they have sent
-    /// everything, so they would not see the refusal.
+    /// How much of an oversized body is read. Most clients do not read the answer until they have
+    /// sent everything, so they would otherwise miss the refusal.
     private static let tolerated = 8 << 20
     /// How much memory an announced body gets before its bytes arrive.
     private static let trusted = 64 << 10
@@ -101,10 +101,10 @@ final class Connection: @unchecked Sendable {
         if !isFirst { expire(after: reception.timeouts.head) }
     }
 
-    /// Only the first line of the request has been seen so far.
+    /// Whether at most the first line of the request has been seen so far.
     var isNew: Bool { current.stage == .head || current.stage == .asking }
 
-    /// The first line has arrived, but not the headers.
+    /// Called when the first line has arrived, but not the headers.
     func open(_ target: UnsafePointer<CChar>) {
         headBegins()
         isFirst = false
@@ -116,8 +116,8 @@ final class Connection: @unchecked Sendable {
         current.query = String(cString: mark + 1)
     }
 
-    /// The head has arrived, and a body may follow. It cannot be answered yet, because MHD would
-    /// then close the connection.
+    /// Called when the head has arrived and a body may follow. The request cannot be answered yet,
+    /// because MHD would then close the connection.
     func begin(_ line: RequestLine) -> MHD_Result {
         if current.stage == .asking { return admitted(line) }
         current.stage = .body
@@ -169,7 +169,7 @@ final class Connection: @unchecked Sendable {
         return readOn(line, declared)
     }
 
-    /// A worker has decided about the body.
+    /// Called when a worker has decided about the body.
     private func admitted(_ line: RequestLine) -> MHD_Result {
         current.stage = .body
         guard let admission = current.admission.take() else { return .NO }
@@ -195,7 +195,7 @@ final class Connection: @unchecked Sendable {
         Request(line, query: current.query, body: current.body, memo: memo, connection: handle)
     }
 
-    /// Takes part of the body.
+    /// Receives a part of the body.
     func take(_ bytes: UnsafeRawBufferPointer) -> MHD_Result {
         current.received += bytes.count
         if !current.isDropping {
@@ -234,7 +234,7 @@ final class Connection: @unchecked Sendable {
         }
     }
 
-    /// The request is complete, or a reply was given for it.
+    /// Called when the request is complete, or when a reply to it is ready.
     func finish(_ line: RequestLine) -> MHD_Result {
         if current.stage == .suspended {
             guard let answer = current.answer.take() else { return .NO }
@@ -253,7 +253,7 @@ final class Connection: @unchecked Sendable {
         }
     }
 
-    /// The answer was sent, or the connection ended without it.
+    /// Called when the answer has been sent, or the connection has ended without one.
     func close() {
         isInFlight.store(false, ordering: .sequentiallyConsistent)
         noteKey()
@@ -342,7 +342,7 @@ final class Connection: @unchecked Sendable {
             reception.connections.deadline(after: milliseconds), ordering: .relaxed)
     }
 
-    /// Ends an overdue connection. Its request is not handled, even if it was completed in between.
+    /// Ends an overdue connection. Its request is not handled, even if it has since become complete.
     func sweep(at time: Int64) {
         let limit = deadline.load(ordering: .relaxed)
         guard limit < time, limit != Self.swept else { return }
@@ -351,10 +351,10 @@ final class Connection: @unchecked Sendable {
 
     private func noteKey() { isKnown.store(memo.content != nil, ordering: .relaxed) }
 
-    /// Whether its client has shown no known key and does not come through a proxy.
+    /// Whether the client has not shown a known key and does not come through a proxy.
     var isStranger: Bool { !memo.origin.isProxy && !isKnown.load(ordering: .relaxed) }
 
-    /// A connection that waits for its client.
+    /// A connection that is waiting for its client.
     struct Waiting {
         fileprivate let connection: Connection
         fileprivate let limit: Int64
@@ -363,7 +363,7 @@ final class Connection: @unchecked Sendable {
         /// The connection with the lower order should be ended first.
         var order: (Int, Int64) { (isIdle ? 0 : 1, limit) }
 
-        /// Ends it before it is overdue; `false` if its client has acted.
+        /// Ends the connection before its deadline; `false` if the client has acted meanwhile.
         func end() -> Bool {
             connection.isIdle.load(ordering: .relaxed) == isIdle && connection.end(at: limit)
         }
@@ -385,7 +385,8 @@ final class Connection: @unchecked Sendable {
         return mark.exchanged
     }
 
-    /// Closes a connection between two requests. A request that has just arrived is still read.
+    /// Closes the connection if it is between two requests. A request that has just arrived is still
+    /// read.
     func closeIfIdle() {
         if isIdle.load(ordering: .relaxed) { shutdown(socket, Int32(SHUT_RD)) }
     }

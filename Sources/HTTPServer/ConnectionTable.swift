@@ -5,11 +5,11 @@ import Threading
 ///
 /// MHD's own timeout starts again with every byte, so a client could hold a connection forever.
 final class ConnectionTable: Sendable {
-    /// By socket. A socket's number is reused only after `remove`.
+    /// Connections by socket. A socket's number is reused only after `remove`.
     private let open = Monitor<[Int32: Connection]>([:])
     private let total = Atomic(0)
-    /// The sweeper advances it, to spare each request a system call. One sweep advances it by at
-    /// most one interval: a machine that falls behind must not cut clients off early.
+    /// The sweeper advances the clock, which saves each request a system call. One sweep advances it
+    /// by at most one interval, so that a machine that falls behind does not cut clients off early.
     private let clock = Atomic(monotonicMilliseconds())
     private let isStopped = Monitor(false)
     private let interval: Int64
@@ -44,9 +44,10 @@ final class ConnectionTable: Sendable {
         total.subtract(1, ordering: .relaxed)
     }
 
-    /// Makes room for a newcomer whose network has fewer strangers: ends up to `count` connections
-    /// of the network with the most. The longest idle end first, then those with slow requests.
-    /// Since the search checks all connections, it ends several at once. `false` if it ended none.
+    /// Makes room for a newcomer by ending up to `count` connections from the network with the most
+    /// strangers, if the newcomer's network has fewer. The longest idle connections end first, then
+    /// those with slow requests. Since the search checks all connections, it ends several at once.
+    /// Returns `false` if it ended none.
     func makeRoom(for newcomer: ClientAddress, count: Int) -> Bool {
         open.change(wake: .none) { open in
             let strangers = Dictionary(grouping: open.values.lazy.filter(\.isStranger)) {

@@ -2,7 +2,7 @@ import Synchronization
 
 /// The only chance to answer a request later, from any thread.
 ///
-/// If it is released unused, the wait ends without an answer, and no client waits forever.
+/// If it is released unused, the wait ends without an answer, so that no client waits forever.
 package final class LateReply: Sendable {
     private let isGiven = Atomic(false)
     private let give: @Sendable (Response?) -> Void

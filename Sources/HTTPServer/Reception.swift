@@ -5,7 +5,7 @@ import Threading
 
 /// The shared state of one server's connections.
 final class Reception: Sendable {
-    /// What the layer above decides about requests.
+    /// The decisions about requests that the layer above makes.
     struct Rules: Sendable {
         let admit: @Sendable (borrowing Request) -> Admission
         let refusal: @Sendable (ServerRefusal, _ path: String) -> Response
@@ -24,19 +24,19 @@ final class Reception: Sendable {
     /// How much memory each stranger's bodies take.
     private let strangers = Mutex(Shares<ClientAddress>())
     private let strangersMemory: Int
-    /// How many requests of each stranger wait for a worker.
+    /// How many requests of each stranger are waiting for a worker.
     private let turns = Mutex(Shares<ClientAddress>())
     private let turnsPerAddress: Int
-    /// How many connections above the limit get an answer. As many again may exist while others are
-    /// ended to make room for them. Further ones are closed without an answer.
+    /// How many connections above the limit get an answer. The same number again may be open while
+    /// other connections are ended to make room for them. Any more are closed without an answer.
     private static let headroom = 64
-    /// When the last search for connections to end found none for a network. A search takes long,
-    /// and a network that holds all connections would cause one with each new connection.
+    /// When the last search for connections to end on behalf of a network found none. A search takes a
+    /// long time, and a network that holds all connections would start one with each new connection.
     private let vainLooks = Mutex<[ClientNetwork: Int64]>([:])
     /// In milliseconds.
     private static let pauseAfterVainLook: Int64 = 50
     private static let vainLookLimit = 1024
-    /// Counted from when a connection is given to MHD, which starts to serve it later.
+    /// The number of connections handed to MHD, including those that it does not serve yet.
     private let admitted = Atomic(0)
     private let resuming = Atomic(0)
     private let bodyBytes = Atomic(0)
@@ -87,7 +87,7 @@ final class Reception: Sendable {
             unframed: refused("unframed"),
             malformedTarget: refused("malformed_target"), draining: refused("draining"))
         accepted = metrics.counter(
-            "deed_http_connections_total", "Connections that were accepted.")
+            "deed_http_connections_total", "Accepted connections.")
         publish(metrics, workers: settings.workers)
     }
 
@@ -95,19 +95,19 @@ final class Reception: Sendable {
         metrics.gauge("deed_http_connections", "Open connections.") { [connections] in
             Int64(connections.count)
         }
-        metrics.gauge("deed_http_requests_in_flight", "Requests taken and not yet answered.") {
-            [connections] in Int64(connections.requestsInFlight)
-        }
-        metrics.gauge("deed_http_body_bytes", "Memory used by bodies of requests.") {
+        metrics.gauge(
+            "deed_http_requests_in_flight", "Requests that have arrived and are not yet answered."
+        ) { [connections] in Int64(connections.requestsInFlight) }
+        metrics.gauge("deed_http_body_bytes", "Memory used by request bodies.") {
             [weak self] in Int64(self?.bodyBytes.load(ordering: .relaxed) ?? 0)
         }
         let pool = pools.known
-        metrics.gauge("deed_http_worker_queue", "Requests that wait for a worker.") { [pool] in
-            Int64(pool.depth)
+        metrics.gauge("deed_http_worker_queue", "Requests that are waiting for a worker.") {
+            [pool] in Int64(pool.depth)
         }
-        metrics.gauge("deed_http_workers_busy", "Workers at work.") { [pool] in Int64(pool.busy) }
+        metrics.gauge("deed_http_workers_busy", "Busy workers.") { [pool] in Int64(pool.busy) }
         metrics.gauge(
-            "deed_http_keyless_queue", "Requests without a known key that wait for a worker."
+            "deed_http_keyless_queue", "Requests without a known key that are waiting for a worker."
         ) { [pools] in Int64(pools.proven.depth + pools.strangers.depth) }
         metrics.gauge("deed_http_workers", "Workers in all.") { Int64(workers) }
     }
@@ -128,8 +128,8 @@ final class Reception: Sendable {
         for room in Room.allCases { pool(room).stop() }
     }
 
-    /// Whether there is room for another connection from that address. A caller that gets it must
-    /// return it with `dismiss`.
+    /// Whether there is room for another connection from that address. If so, the caller must give the
+    /// place back with `dismiss`.
     func admit(_ client: ClientAddress) -> ConnectionShares.Standing {
         let count = admitted.add(1, ordering: .relaxed).newValue
         // A crowd that also fills the places for errors must not lock everyone else out.
@@ -149,7 +149,7 @@ final class Reception: Sendable {
         if !proxies.contains(client) { shares.withLock { $0.dismiss(client) } }
     }
 
-    /// Registers a new connection, which may exceed the limit.
+    /// Registers a new connection, even one above the limit.
     func accept(_ handle: OpaquePointer) -> Connection {
         accepted.add()
         let count = connections.enter()
@@ -164,8 +164,8 @@ final class Reception: Sendable {
         return connection
     }
 
-    /// Ends connections of the networks with the most, so a few networks cannot lock everyone else
-    /// out.
+    /// Ends connections from the networks that have the most, so a few networks cannot lock everyone
+    /// else out.
     private func makeRoom(for newcomer: ClientAddress) -> Bool {
         let (network, now) = (newcomer.network, monotonicMilliseconds())
         let isPausing = vainLooks.withLock { looks in
@@ -180,8 +180,8 @@ final class Reception: Sendable {
         return false
     }
 
-    /// Lets a worker of that room do the work; `false` if the queue is full for this stranger or
-    /// for everyone.
+    /// Queues the work for that room's workers. Returns `false` if the queue is full for this stranger
+    /// or for everyone.
     func submit(
         in room: Room, of stranger: @autoclosure () -> ClientAddress?, prepare: () -> Void,
         _ work: @escaping WorkerPool.Work

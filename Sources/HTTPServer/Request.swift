@@ -8,10 +8,10 @@ package struct Request: ~Copyable {
     /// The part after `?`, as sent.
     package let query: String?
     package let body: [UInt8]
-    /// `nil` for a request without a connection.
+    /// The connection's memo; `nil` for a request without a connection.
     package let memo: Memo?
     private let source: Source
-    /// For a request without a connection.
+    /// How a request without a connection is said to have arrived.
     private let statedWay: RequestWay?
 
     private enum Source {
@@ -19,7 +19,7 @@ package struct Request: ~Copyable {
         case parts(method: String, path: String, headers: [(String, String)])
     }
 
-    /// A request without a connection. It allows calling handlers without a server.
+    /// Makes a request without a connection, so that handlers can be called without a server.
     package init(
         method: String, path: String, query: String? = nil, headers: [(String, String)] = [],
         body: [UInt8] = [], way: RequestWay? = nil
@@ -57,7 +57,7 @@ package struct Request: ~Copyable {
         }
     }
 
-    /// As sent, still percent-encoded, without the query.
+    /// The path as sent: percent-encoded and without the query.
     package var path: String {
         switch source {
         case .connection(_, let line): line.pathText
@@ -91,7 +91,7 @@ package struct Request: ~Copyable {
         }
     }
 
-    /// The header's value. Case does not matter in the name.
+    /// The header's value. The name's case does not matter.
     package func header(_ name: StaticString) throws(HeaderError) -> String? {
         switch source {
         case .connection(let connection, _):
@@ -111,7 +111,7 @@ package struct Request: ~Copyable {
 }
 
 extension Request {
-    /// How it came; `nil` if that is not known.
+    /// How the request reached the server; `nil` if that is unknown.
     package var way: RequestWay? {
         guard let origin = memo?.origin else { return statedWay }
         let names = TrustedProxies.headers
@@ -139,7 +139,7 @@ extension Request {
     }
 }
 
-/// What a handler remembers about a connection between requests.
+/// The data that a handler keeps about a connection between requests.
 package final class Memo {
     package var content: AnyObject?
     let origin: Origin

@@ -6,7 +6,7 @@ package struct Response: Sendable {
     package var status: Int
     package var headers: [Header]
     package var body: [UInt8]
-    /// The body, if every such answer has the same bytes.
+    /// The body, if it has the same bytes in every such answer.
     var lasting: LastingBody?
 
     package init(status: Int, headers: [Header] = [], body: [UInt8] = []) {
@@ -66,7 +66,7 @@ package enum ServerRefusal: Sendable, Equatable {
     case throttled
     case tooManyConnections
     case bodyTooLarge(limit: Int)
-    /// It is unclear from the bytes where the request ends, or what it is.
+    /// The bytes do not make clear where the request ends or what it means.
     case unframed(FramingFault)
     /// The path or the query has bytes that are not UTF-8.
     case malformedTarget

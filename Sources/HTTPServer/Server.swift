@@ -22,7 +22,7 @@ package final class Server: Sendable {
     /// nearest cache would slow down everything else.
     static let memoryPerConnection = 12 << 10
 
-    /// Starts to serve. `admit` decides about the body that a head announces. `refusal` answers
+    /// Starts the server. `admit` decides about the body that a head announces. `refusal` answers
     /// requests that `handler` never sees.
     package init(
         _ settings: ServerSettings, metrics: Metrics,
@@ -127,7 +127,7 @@ package final class Server: Sendable {
     }
 
     /// Waits for requests in flight, and for requests that idle connections may just have sent. It
-    /// polls, which costs requests nothing.
+    /// polls, so that requests do not have to signal their end.
     private func isQuiet(within milliseconds: Int64) -> Bool {
         let start = monotonicMilliseconds()
         while true {

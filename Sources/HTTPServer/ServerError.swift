@@ -8,7 +8,7 @@ package enum ServerError: Error, Equatable, CustomStringConvertible {
     case fileUnreadable(path: String, code: Int32)
     case certificateRejected(certificate: String, key: String)
     case outOfResources
-    /// Bytes of requests would reach the library unchecked.
+    /// The bytes of requests would reach the library unchecked.
     case unguarded
 
     package var description: String {

@@ -6,29 +6,30 @@ package struct ServerSettings: Sendable {
     /// a free port.
     package var listen = "127.0.0.1:8080"
     package var tls: TLSFiles?
-    /// Threads that serve connections and give immediate answers. More of them would take
-    /// processors away from other threads.
+    /// Threads that serve connections and give immediate answers. More of them would take processor
+    /// time away from other threads.
     package var threads = max(1, sysconf(Int32(_SC_NPROCESSORS_ONLN)) / 2)
     /// Threads for answers that take time.
     package var workers = 8
     /// How many requests may wait for a worker.
     package var queue = 1024
     package var connections = 4096
-    /// How many connections one address may have; a trusted proxy may have all.
+    /// How many connections one address may have. A trusted proxy may use all of them.
     package var connectionsPerAddress = 1024
-    /// Proxies that speak for their clients.
+    /// Proxies that are trusted to name their clients.
     package var trustedProxies = TrustedProxies.none
     /// Memory for all request bodies together.
     package var bodyMemory = 256 << 20
     /// Additional memory for strangers' bodies.
     package var strangersMemory = 32 << 20
-    /// Threads for strangers' requests, and the length of their queue. Waiting clients send nothing
-    /// more, but refused ones come back immediately. One address may take an eighth of the queue.
+    /// Threads for strangers' requests, and the length of their queue. The queue is long because
+    /// waiting clients send nothing more, while refused clients come back immediately. One address may
+    /// use an eighth of the queue.
     package var strangersWorkers = 2
     package var strangersQueue = 4096
     package var timeouts = ServerTimeouts()
     private(set) var claim: Claim?
-    /// A header of every answer, made when the answer is given.
+    /// Makes a header for every answer when the answer is given.
     package var stamp: (@Sendable () -> Header)?
 
     package init() {}
@@ -36,14 +37,14 @@ package struct ServerSettings: Sendable {
     /// Throws if the address is not valid for listening, even if another process uses it now.
     package func checkAddress() throws(ServerError) { _ = try ListenAddress(listen) }
 
-    /// Whether only this machine reaches the address.
+    /// Whether the address can be reached from this machine only.
     package var isOnLoopback: Bool { (try? ListenAddress(listen))?.isOnLoopback ?? false }
 
     /// Throws if another process uses the address. Holds it only for a moment.
     package func checkFree() throws(ServerError) { close(try ListenAddress(listen).bound()) }
 
-    /// Claims the address and reads the TLS files while the process still may: without root's
-    /// rights it cannot. Throws if another process uses the address.
+    /// Claims the address and reads the TLS files before the process gives up root's rights, because it
+    /// may not be able to do so afterwards. Throws if another process uses the address.
     package mutating func claimAddress() throws(ServerError) { claim = try Claim(self) }
 }
 

@@ -19,7 +19,7 @@ package struct JSONObject: Sendable, Hashable {
 
     package private(set) var members: [Member] = []
 
-    /// Makes an empty object with room for this many members.
+    /// Creates an empty object with room for this many members.
     package init(capacity: Int = 0) {
         members.reserveCapacity(capacity)
     }
@@ -48,7 +48,7 @@ package struct JSONObject: Sendable, Hashable {
 /// A member's name in prepared form, for members that are written often.
 package struct JSONName: Sendable {
     let text: String
-    /// As it appears in an object after another member.
+    /// The name as it appears in an object after another member.
     let beforeText: [UInt8]
     let beforeObject: [UInt8]
     let beforeValue: [UInt8]
@@ -72,7 +72,7 @@ package struct JSONName: Sendable {
 /// Receives an object's members, to store them or to write them directly.
 package protocol JSONMembers {
     mutating func append(_ name: JSONName, _ flag: Bool)
-    /// `nil` is written as `null`.
+    /// Adds a text. `nil` becomes `null`.
     mutating func append(_ name: JSONName, _ text: String?)
     /// Adds a text that needs no escapes, written by `write`.
     mutating func append(_ name: JSONName, writing write: (inout [UInt8]) -> Void)
@@ -149,7 +149,7 @@ extension JSON {
     /// The member with that name, if this is an object that has it.
     package subscript(name: String) -> JSON? { object?[name] }
 
-    /// What an error calls this type of value: "a string", "an object".
+    /// The type of this value in an error message, such as "a string" or "an object".
     package var typeName: String {
         switch self {
         case .null: "null"

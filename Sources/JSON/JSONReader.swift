@@ -117,7 +117,7 @@ private struct Reader {
         }
     }
 
-    /// Scans small objects. A set pays off only for large ones.
+    /// Compares the names of small objects one by one. A set pays off only for large ones.
     private func isDuplicate(
         _ name: String, in object: JSONObject, names: inout Set<String>
     ) -> Bool {
@@ -281,7 +281,7 @@ private struct Reader {
         let bad = JSONError(reason: .badString, offset: opening)
         let first = try hexUnit(bytes, bad)
         if let scalar = Unicode.Scalar(first) { return scalar }
-        // Half of a surrogate pair means nothing without the other half.
+        // Half of a surrogate pair is invalid without the other half.
         guard first < 0xDC00, at + 1 < bytes.count, bytes[at] == UInt8(ascii: "\\"),
             bytes[at + 1] == UInt8(ascii: "u")
         else { throw bad }
@@ -320,7 +320,7 @@ extension Span<UInt8> {
     /// Index of the first byte from `start` that needs special treatment in a string, or the end.
     fileprivate func endOfPlain(from start: Int) -> Int {
         var place = start
-        // Evidence is one long string, so take eight bytes at a time.
+        // Evidence is one long string, so check eight bytes at a time.
         while place + 8 <= count {
             let word = unsafe bytes.unsafeLoadUnaligned(fromByteOffset: place, as: UInt64.self)
             if !word.areBytesPlain { break }

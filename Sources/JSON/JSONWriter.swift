@@ -95,7 +95,7 @@ extension JSON {
     /// This value as compact JSON text.
     package var text: String { String(decoding: bytes, as: UTF8.self) }
 
-    /// This value for people, with a line for each member.
+    /// This value in a form for people, with a line for each member.
     package var prettyText: String {
         var bytes: [UInt8] = []
         writePretty(to: &bytes, indent: 0)

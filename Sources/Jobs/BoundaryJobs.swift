@@ -3,18 +3,18 @@ package import Service
 package import Telemetry
 
 extension Job {
-    /// Publishes boundaries as the clock passes them. Every instance tries and the first one
-    /// publishes. Nothing waits until another instance's death is noticed.
+    /// Publishes boundaries when the clock passes them. Every instance tries, and the first one publishes. This way,
+    /// boundaries are published on time even if an instance has just died.
     package static func publishing(_ publishing: Publishing, metrics: Metrics) -> Job {
         let published = metrics.counter(
             "deed_boundaries_published_total", "Boundaries of access that this instance published.")
-        // One shard that cannot be written must not delay the others.
+        // A shard that cannot be written to must not delay the others.
         return Job("boundaries", .everywhere(milliseconds: 500), longestPause: 500) {
             run throws(Fault) in
             let publication = try publishing.publish(while: { run.goesOn })
             published.add(Int64(publication.notices))
             if let fault = publication.fault { throw fault }
-            // The next check publishes anything that became due in between.
+            // The next run also publishes what became due in between.
             guard let next = publication.next, next > run.startedAt else { return .asScheduled }
             return .at(next)
         }

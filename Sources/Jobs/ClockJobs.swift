@@ -5,8 +5,7 @@ package import Telemetry
 import Threading
 
 extension SharedClock {
-    /// Checks whether other instances moved the clock, as often as the log is checked for their
-    /// events.
+    /// Checks whether another instance moved the clock, as often as the log is checked for events.
     package var job: Job {
         let pause: Int64 = 50
         return Job("clock", .everywhere(milliseconds: pause), longestPause: pause) {
@@ -17,8 +16,8 @@ extension SharedClock {
     }
 }
 
-/// Ends an instance that follows the machine's clock once another gives the database a test clock:
-/// its answers would be wrong.
+/// Ends an instance on the machine's clock when another instance gives the database a test clock, because its
+/// answers would be wrong.
 package final class ForeignClock: Sendable {
     private let found = Monitor<Instant?>(nil)
     private let log: Log
@@ -29,7 +28,7 @@ package final class ForeignClock: Sendable {
         self.stop = stop
     }
 
-    /// The test clock's time; `nil` if there is none.
+    /// The test clock's time; `nil` if the database has none.
     package var instant: Instant? { found.change(wake: .none) { $0 } }
 
     package var obstacle: String? {

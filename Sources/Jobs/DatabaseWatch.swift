@@ -6,12 +6,12 @@ package import PrivatePostgres
 package import Telemetry
 import Threading
 
-/// Checks regularly whether the database answers, and restarts a private one that does not.
+/// Regularly checks whether the database answers, and restarts a private one that does not.
 package final class DatabaseWatch: Sendable {
     private static let pause: Int64 = 500
-    /// How long the database may take to answer a check.
+    /// How long the database may take to answer a check, in milliseconds.
     private static let patience: Int64 = 2000
-    /// How often the files of a private PostgreSQL are looked at.
+    /// The time between two checks of a private PostgreSQL's files, in milliseconds.
     private static let tidyPause: Int64 = 60_000
 
     private struct State {
@@ -20,7 +20,7 @@ package final class DatabaseWatch: Sendable {
         var answers = false
         var lookedAt: Int64 = 0
         var tidiedAt: Int64?
-        /// The private PostgreSQL's last reported fault. It is not reported again at each check.
+        /// The private PostgreSQL's last reported fault, which is not reported again at every check.
         var restartFault: String?
     }
     private let state = Monitor(State())
@@ -31,8 +31,8 @@ package final class DatabaseWatch: Sendable {
     private let foreignClock: ForeignClock?
     private let onReturn: Monitor<@Sendable () -> Void> = Monitor({})
 
-    /// `postgres` is the private server, if there is one. `foreignClock` gets a test clock that
-    /// the database should not have.
+    /// `postgres` is the private server, if there is one. `foreignClock` is told about a test clock that the database
+    /// should not have.
     package init(
         _ ledger: Ledger, over connection: ConnectionSettings, postgres: PrivatePostgres?,
         foreignClock: ForeignClock?, log: Log
@@ -54,12 +54,12 @@ package final class DatabaseWatch: Sendable {
         }
     }
 
-    /// Calls `body` when the database is reachable again.
+    /// Calls `body` when the database becomes reachable again.
     package func whenBack(_ body: @escaping @Sendable () -> Void) {
         onReturn.change { $0 = body }
     }
 
-    /// Why the database does not answer, or `nil`.
+    /// Why the database does not answer; `nil` if it does.
     package var obstacle: String? {
         let (isUsable, answers, lookedAt) = state.change(wake: .none) {
             ($0.isUsable, $0.answers, $0.lookedAt)
@@ -81,7 +81,7 @@ package final class DatabaseWatch: Sendable {
             let body = onReturn.change { $0 }
             body()
         } catch {
-            // An unusable server has answered as well; its impediment says why.
+            // An unusable server has answered, too. Its impediment says why it is unusable.
             let answers = if case .impeded = error { true } else { false }
             if note(isUsable: false, answers: answers) != false {
                 log.error("not_ready", ["reason": .string(reason(of: error))])
@@ -101,7 +101,7 @@ package final class DatabaseWatch: Sendable {
         if isDue { postgres.tidy() }
     }
 
-    /// Returns the previous value.
+    /// Returns the previous value of `isUsable`.
     private func note(isUsable: Bool, answers: Bool) -> Bool? {
         state.change(wake: .none) { state in
             defer {
@@ -140,7 +140,7 @@ package final class DatabaseWatch: Sendable {
 }
 
 extension Job {
-    /// Stores which part of the log was seen, for the next start.
+    /// Stores how far the log has been seen, for the next start.
     package static func remembering(_ ledger: Ledger) -> Job {
         Job("remembering", .everywhere(milliseconds: 100)) { _ in
             ledger.known.keep()

@@ -4,8 +4,7 @@ package import Ledger
 import Threading
 
 extension Job {
-    /// Shows other processes that this instance is alive, with its own report, and records its
-    /// news.
+    /// Shows other processes that this instance is alive, together with its own report, and records its news.
     package static func signOfLife(
         of instance: String, _ ledger: Ledger, news: @escaping @Sendable () -> [String],
         says: @escaping @Sendable () -> JSON?
@@ -19,8 +18,8 @@ extension Job {
                     instance, startedAgo: monotonicMilliseconds() - begin, says: says.text)
                 for name in news() { try ledger.note(done: name, says: "{}") }
             } catch {
-                // Without a usable database, the missing signs say enough, and the instance is not
-                // ready.
+                // If the database is unusable, the missing signs are enough, and the instance is not ready
+                // anyway.
                 if ledger.impediments.isEmpty, !error.isOfWholeDatabase { throw error }
             }
             return .asScheduled
@@ -49,5 +48,5 @@ extension Job {
 
 private let storageName = "storage"
 private let shortestSample: Int64 = 86_400_000
-/// So that the growth of a month can be told.
+/// Enough samples to show a month's growth.
 private let sampleLimit = 32

@@ -4,7 +4,7 @@ package import Service
 package import Telemetry
 import Threading
 
-/// Work on queued evidence that no call asks for.
+/// Work on queued evidence that runs in the background.
 package struct IntakeJobs: Sendable {
     private static let hour: Int64 = 3_600_000
     private let intake: Intake
@@ -35,7 +35,7 @@ package struct IntakeJobs: Sendable {
         ]
     }
 
-    /// Judges one item, if one is due. After a fault the item comes back when its lease ends.
+    /// Judges one item, if one is due. If there is a fault, the item becomes due again when its lease ends.
     private func judge(_: Run) throws(Fault) -> Job.Next {
         do throws(CommandError) {
             guard let work = try worker.work() else { return .asScheduled }
@@ -58,7 +58,7 @@ package struct IntakeJobs: Sendable {
             ])
     }
 
-    /// Deletes items that ended long ago.
+    /// Deletes items that were settled long ago.
     private func clean(_ run: Run) throws(Fault) -> Job.Next {
         guard let lease = run.lease else { return .asScheduled }
         let end = run.startedAt.advanced(byMilliseconds: -IntakeItem.retention)
@@ -73,16 +73,16 @@ package struct IntakeJobs: Sendable {
     }
 }
 
-/// The metrics of the queue and its workers.
+/// Metrics about the queue and its workers.
 private struct IntakeMeasures: Sendable {
     private let waiting = Gauge()
     private let alarming = Gauge()
-    /// In milliseconds since 1970; 0 if nothing waits.
+    /// The time since which the oldest item has waited, in milliseconds since 1970; 0 if none is waiting.
     private let oldest = Gauge()
     private let outcomes: [IntakeItem.State.Word: Counter]
 
     init(_ metrics: Metrics, _ now: @escaping @Sendable () -> Instant) {
-        metrics.gauge("deed_intake_waiting", "Queued evidence that waits, of all projects.") {
+        metrics.gauge("deed_intake_waiting", "Queued evidence that is waiting, in all projects.") {
             [waiting] in waiting.value
         }
         metrics.gauge(

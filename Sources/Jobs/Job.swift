@@ -1,27 +1,27 @@
 package import Core
 package import Threading
 
-/// Background work that no call triggers.
+/// Work that runs in the background.
 package struct Job: Sendable {
     /// When a job runs next.
     package enum Next: Sendable {
-        /// There is more to do immediately.
+        /// Immediately, because there is more to do.
         case atOnce
         /// At the scheduled time.
         case asScheduled
-        /// At that instant of Deed's clock, if it comes before the scheduled time.
+        /// At that instant on Deed's clock, if it comes before the scheduled time.
         case at(Instant)
-        /// At the scheduled time. Until then, these jobs run as well. Jobs missing from the next
-        /// run's list end.
+        /// At the scheduled time. Until then, these jobs run as well. A job that is missing from the next run's list
+        /// ends.
         case keeping([Job])
     }
 
     let name: String
     let schedule: Schedule
-    /// How many threads run it.
+    /// How many threads run the job.
     var threads = 1
     var urgency = Urgency.usual
-    /// The longest rest after repeated failures.
+    /// The longest pause after repeated failures, in milliseconds.
     var longestPause: Int64 = 60_000
     let work: @Sendable (Run) throws(Fault) -> Next
 
@@ -38,20 +38,20 @@ package struct Job: Sendable {
         self.work = work
     }
 
-    /// How long to rest after this many consecutive failures. It doubles each time.
+    /// How long to pause after this many consecutive failures. The pause doubles each time.
     func pause(afterFailures count: Int) -> Int64 {
         min(longestPause, min(schedule.pause, 1000) << Int64(min(count - 1, 16)))
     }
 }
 
 package struct Run: Sendable {
-    /// When it began, by Deed's clock.
+    /// When the run began, by Deed's clock.
     package let startedAt: Instant
-    /// The lease under which one instance runs it for all; `nil` if each instance runs it.
+    /// The lease of a job that one instance runs for all; `nil` if every instance runs it.
     package let lease: Lease?
     let isWanted: @Sendable () -> Bool
 
-    /// Whether to continue. A long run checks this between steps. It becomes false when the service
-    /// stops or another instance takes over.
+    /// Whether to continue. A long run checks this between steps. It turns false when the service stops or when
+    /// another instance takes over.
     package var goesOn: Bool { isWanted() }
 }

@@ -6,8 +6,9 @@ package import Telemetry
 import Threading
 
 extension Job {
-    /// Reconciles every project once a day, one after the other. If a night is cut short or a
-    /// project fails, the next run skips the projects that are done.
+    /// Reconciles all projects once a day, one after the other. If a run is interrupted or a project fails, the next
+    /// run
+    /// skips the projects that are done.
     package static func reconciling(
         at time: TimeOfDay, _ intake: Intake, log: Log,
         _ port: @escaping @Sendable (ReconcileWish) -> ReconcilePort
@@ -20,7 +21,7 @@ extension Job {
                     if try intake.wasReconciled(listed.project, since: night) { continue }
                     let wish = ReconcileWish(project: listed.project)
                     let work = port(wish)
-                    // Another run may be under way, such as a requested one.
+                    // Another run may be in progress, such as a requested one.
                     while run.goesOn,
                         try !intake.reconcile(wish, work, log, while: { run.goesOn })
                     { Threading.pause(milliseconds: 500) }
@@ -40,8 +41,9 @@ extension Job {
         }
     }
 
-    /// Performs requested reconciliations. Every instance checks; the one that gets the right to
-    /// reconcile performs them, and the others try again later.
+    /// Performs requested reconciliations. Every instance checks for them. The one that acquires the right to
+    /// reconcile
+    /// performs them, and the others try again later.
     package static func requested(
         _ ledger: Ledger, _ intake: Intake, log: Log,
         _ port: @escaping @Sendable (ReconcileWish, UnlistedWalk) -> ReconcilePort
@@ -66,16 +68,16 @@ extension Job {
         }
     }
 
-    /// Reports how the newest reconciliations ended on any instance.
+    /// Reports the results of the latest reconciliations by any instance.
     package static func reconciled(_ ledger: Ledger, metrics: Metrics) -> Job {
         let (longestAgo, drifted) = (Gauge(), Gauge())
         metrics.gauge(
             "deed_reconciled_timestamp_seconds",
-            "When the least recently reconciled project was reconciled, or made if it never was."
+            "When the least recently reconciled project was reconciled, or created if it never was."
         ) { longestAgo.value }
         metrics.gauge(
             "deed_projects_drifted",
-            "Projects with a step that found drift or an error when it was done last."
+            "Projects with a step that found drift or an error when it last ran."
         ) { drifted.value }
         return Job("reconciled", .everywhere(milliseconds: 15_000), urgency: .patient) {
             _ throws(Fault) in
@@ -88,7 +90,7 @@ extension Job {
 }
 
 extension Intake {
-    /// Whether a reconciliation with all steps ended since that instant.
+    /// Whether a reconciliation with all steps has ended since that instant.
     fileprivate func wasReconciled(
         _ project: ProjectID, since instant: Instant
     ) throws(Fault) -> Bool {
@@ -97,7 +99,7 @@ extension Intake {
         }
     }
 
-    /// False while another run holds the right to reconcile.
+    /// Returns `false` while another run holds the right to reconcile.
     fileprivate func reconcile(
         _ wish: ReconcileWish, _ port: ReconcilePort, _ log: Log,
         while isWanted: @escaping () -> Bool
@@ -140,7 +142,7 @@ extension Log {
         fields.append(
             "remedy",
             .string(
-                "what to do is said by: deed reconcile show \(finished.reconciliation) --project \(project)"
+                "see what to do with: deed reconcile show \(finished.reconciliation) --project \(project)"
             ))
         error("drifted", .object(fields))
     }

@@ -6,8 +6,9 @@ package import Telemetry
 import Threading
 
 extension Job {
-    /// Tells stores what happened to purchases with a requested refund. It has two threads: a store
-    /// that hangs for one app delays the others by at most one call.
+    /// Tells stores what happened to purchases for which a refund was requested. It has two threads, so that a store
+    /// that
+    /// hangs for one app delays the others by at most one call.
     package static func reportingRefunds(
         _ reports: RefundReports, log: Log, metrics: Metrics
     ) -> Job {

@@ -3,11 +3,11 @@ package import Service
 import Threading
 
 extension Job {
-    /// Reads changes when the log reports them. A slow full read finds what the log missed.
+    /// Rereads the data when the log reports a change. A full read at long intervals finds what the log missed.
     private static func rereading(
         _ name: String, _ reload: @escaping @Sendable () throws(Fault) -> Void
     ) -> Job {
-        // A revoked key must stop working soon, even if reading fails.
+        // A revoked key must stop working soon, even if a read fails.
         Job(name, .everywhere(milliseconds: 10_000), longestPause: 500) { _ throws(Fault) in
             try reload()
             return .asScheduled
@@ -18,7 +18,7 @@ extension Job {
         rereading("keys") { () throws(Fault) in try ring.reload() }
     }
 
-    /// Stores key uses every few seconds. A killed process loses few of them.
+    /// Stores when keys were last used, every few seconds, so that a killed process loses little.
     package static func keyUses(_ ring: KeyRing) -> Job {
         Job("key_uses", .everywhere(milliseconds: 5_000), urgency: .patient) { _ throws(Fault) in
             try ring.uses.write()
@@ -26,7 +26,7 @@ extension Job {
         }
     }
 
-    /// Stores refused calls every few seconds.
+    /// Stores the refused calls every few seconds.
     package static func refusedCalls(_ ring: KeyRing) -> Job {
         Job("refused_calls", .everywhere(milliseconds: 2_000), urgency: .patient) {
             _ throws(Fault) in

@@ -23,7 +23,7 @@ struct ChainLink {
     }
 }
 
-/// What the chain covers besides the payload.
+/// The data that the chain covers besides the payload.
 struct EventHeader {
     let position: Position
     let stream: Stream

@@ -19,7 +19,7 @@ struct EventRow {
     let causeDigest: [UInt8]
     private let occurredAt: Instant
     private let recordedAt: Instant
-    /// As it stands there: if it is damaged, only reading its own stream fails.
+    /// The text as stored. If it is damaged, only reading its own stream fails.
     private let actor: String
     private let cause: String
     private let catalogVersion: Int64
@@ -52,14 +52,14 @@ struct EventRow {
         !rows.isNull(row, Column.seq.rawValue)
     }
 
-    /// Whose event the row is, as it stands there.
+    /// The stream named in the row, exactly as stored.
     static func subject(_ rows: borrowing Rows, _ row: Int) -> UnreadSubject {
         UnreadSubject(
             rows.text(row, Column.project.rawValue), rows.text(row, Column.environment.rawValue),
             rows.text(row, Column.customer.rawValue))
     }
 
-    /// The row's place among those of its project, by the instant of recording.
+    /// The row's place among its project's rows, ordered by the instant of recording.
     static func place(_ rows: borrowing Rows, _ row: Int) -> [Bind] {
         [
             .int8(rows.int8(row, Column.recordedAt.rawValue)),

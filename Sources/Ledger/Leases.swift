@@ -50,7 +50,7 @@ extension Ledger {
 }
 
 extension Connection {
-    /// Throws unless the holder still has the lease, and then keeps it so until the end of the transaction.
+    /// Throws unless the holder still has the lease. Otherwise, the holder then has it until the transaction ends.
     mutating func require(_ lease: Lease) throws(LedgerError) {
         let call = Statement.requireLease(.text(lease.name), .int8(lease.fence))
         try read([call]) { _, rows throws(LedgerError) in
@@ -87,8 +87,8 @@ package final class KeptLease: Sendable {
         startThread("lease") { [self] in renew(clock) }
     }
 
-    /// Whether this instance still has it. A process that was suspended for longer than a lease lasts assumes
-    /// that it has none; while the database is unreachable, no other instance can take it.
+    /// Whether this instance still has the lease. A process that was suspended for longer than a lease
+    /// lasts assumes that it has lost it. While the database is unreachable, no other instance can take it.
     package var isHeld: Bool {
         state.change(wake: .none) { state in
             state.renewedAt.map { monotonicMilliseconds() - $0 < KeptLease.milliseconds } ?? false

@@ -16,11 +16,11 @@ package final class Ledger: Sendable {
     private let readers = LogReaders()
     let knownKeys: KnownKeys
     let unread: UnreadStreams
-    /// What the clock has passed, and what was published.
+    /// The instants that the clock has passed and that need no further publishing.
     let published = PublishedInstants()
     let troubles = LastTrouble()
     let clocks: Clocks
-    /// What was seen of the log. Each server is compared with it.
+    /// The part of the log that this process has seen. Each server is compared with it.
     package let known: LogGuard
     private let greet: Greeting
     let pulse = Pulse()
@@ -165,10 +165,10 @@ package final class Ledger: Sendable {
         metrics.gauge("deed_database_pool_in_use", "Connections for lists in use.") { [pool] in
             Int64(pool.inUse)
         }
-        metrics.gauge("deed_state_bytes", "Memory used by states of streams, approximately.") {
+        metrics.gauge("deed_state_bytes", "Approximate memory used by stream states.") {
             [cache] in Int64(cache.weight)
         }
-        metrics.gauge("deed_keys_forged", "Rows of keys without an event.") { [knownKeys] in
+        metrics.gauge("deed_keys_forged", "Key rows without an event.") { [knownKeys] in
             Int64(knownKeys.forgedCount)
         }
         metrics.gauge(
@@ -212,7 +212,7 @@ package final class Ledger: Sendable {
         commands[Int(shard.number) % commands.count]
     }
 
-    /// A customer and its project now.
+    /// The current states of a customer and its project.
     package func customer(of stream: Stream) throws(Fault) -> CustomerSnapshot {
         try CustomerSnapshot(try reading(of: stream))
     }
@@ -284,7 +284,7 @@ package final class Ledger: Sendable {
         }
     }
 
-    /// Accepts no more commands and reads, and finishes the waiting ones. False if the database
+    /// Stops accepting commands and reads, and finishes the waiting ones. False if the database
     /// hung until the time was up.
     @discardableResult
     package func close() -> Bool {

@@ -8,7 +8,7 @@ package enum LedgerError: Error, Sendable, CustomStringConvertible {
     case unreadable(String)
     /// Part of the log was written by a newer program.
     case tooNew(String)
-    /// The log is shorter than this process has seen it.
+    /// The log is shorter than when this process last saw it.
     case logShrunk
     /// Another instance has taken over this one's work.
     case leaseLost
@@ -37,13 +37,13 @@ package enum LedgerError: Error, Sendable, CustomStringConvertible {
             "The database schema is at migration \(found) and this release needs \(needed); "
                 + "run: deed migrate"
         case .schemaNewer(let found, let known):
-            "The database schema is at migration \(found) and this release knows \(known) only; "
+            "The database schema is at migration \(found) but this release knows only up to \(known); "
                 + "install the release that ran deed migrate, or a newer one."
         case .migrationEdited(let name):
             "The migration \(name) was applied to the database with a text that differs from this "
                 + "release's; use the release that ran deed migrate."
         case .schemaUnreleased:
-            "This database was made by a development build before 0.1.0; make an empty database or "
+            "This database was created by a development build before 0.1.0; create an empty database or "
                 + "choose another data folder, or drop the schema deed, and run: deed migrate"
         case .roleMissing:
             "The login may not create the role deed_service; have an administrator run "
@@ -145,8 +145,8 @@ extension LedgerError {
     func fault(of pending: PendingCommand) -> Fault {
         if pending.kind == .client || !isTooLong { return fault }
         return .broken(
-            "What is due in shard \(pending.command.stream.shard.number) could not be written: the "
-                + "database gave up on a statement that took too long. Look for what slows the "
+            "The work due in shard \(pending.command.stream.shard.number) could not be written: the "
+                + "database cancelled a statement that took too long. Find out what slows the "
                 + "database down.")
     }
 }

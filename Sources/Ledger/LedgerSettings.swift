@@ -11,7 +11,7 @@ package struct LedgerSettings: Sendable {
     package var clock: @Sendable () -> Instant
     /// The machine's clock, to compare with the database's; `nil` to skip that.
     package var machineClock: (@Sendable () -> Instant)?
-    /// Where to store what was seen of the log.
+    /// Where to store the ends of the log that were seen.
     package var memory = LogMemory.none
     package var committers = 2
     /// Connections for reading states. Each handles many reads at a time.
@@ -57,7 +57,7 @@ package struct LedgerMeasures: Sendable {
             "deed_log_blocked_total",
             "Commands that failed because an event lies beyond the head of their shard.")
         readSizes = metrics.histogram(
-            "deed_read_batch_size", "Customers read together for calls of their own.",
+            "deed_read_batch_size", "Customers read together for separate calls.",
             bounds: Histogram.sizeBounds, unit: .plain)
         keptStates = metrics.counter(
             "deed_states_kept_total", "States of long streams that were kept beside the log.")

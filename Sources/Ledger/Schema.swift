@@ -17,11 +17,11 @@ package struct Schema: ~Copyable {
 
     var link: Link
 
-    /// To migrate, log in as the schema's owner or as a role that may create it. To look, the
-    /// service's login is enough.
+    /// Migrating needs the login of the schema's owner or of a role that may create the schema. For
+    /// inspection, the service's login is enough.
     package init(_ settings: ConnectionSettings) {
         var settings = settings
-        // Building an index on a large log takes long.
+        // Building an index on a large log takes a long time.
         settings.statementTimeoutMilliseconds = 0
         link = Link(settings)
     }
@@ -39,7 +39,7 @@ package struct Schema: ~Copyable {
         }
     }
 
-    /// What the database demands of programs, and what it has.
+    /// The database's demands on programs, and its own state.
     package mutating func standing() throws(LedgerError) -> SchemaStanding {
         let found = try found()
         if found < LogDemand.firstMigration {
@@ -47,7 +47,7 @@ package struct Schema: ~Copyable {
         }
         return try link.settled { connection throws(LedgerError) in
             let demand = try connection.logDemand()
-            // A newer schema that lacks a step of this release was not made by one that came after it.
+            // If a newer schema lacks one of this release's steps, no successor of this release created it.
             if demand.isMet, found > Schema.needed, try !connection.pendingMigrations().isEmpty {
                 return SchemaStanding(migration: found, demand: nil)
             }
@@ -60,15 +60,16 @@ package struct Schema: ~Copyable {
         if let error = try standing().error { throw error }
     }
 
-    /// The steps that `migrate` would take.
+    /// The steps that `migrate` would perform.
     package mutating func pending() throws(LedgerError) -> [SchemaStep] {
         try link.settled { connection throws(LedgerError) in
             try connection.pendingMigrations().map(SchemaStep.init)
         }
     }
 
-    /// Takes every missing step, in a transaction of its own if it can be one, and reports it. Two processes that
-    /// migrate at once take turns. An empty log then has this program's format; another keeps its own.
+    /// Performs every missing step, each in its own transaction if possible, and reports it. Two
+    /// processes that migrate at once take turns. An empty log then has this program's format. A
+    /// log with events keeps its own format.
     package mutating func migrate(
         through last: Int64 = Schema.needed, by program: String? = nil, now: Instant,
         report: (SchemaStep) -> Void
@@ -85,7 +86,7 @@ package struct Schema: ~Copyable {
         }
     }
 
-    /// Raises the log's format to this program's. Returns the one before.
+    /// Raises the log's format to this program's. Returns the previous format.
     @discardableResult
     package mutating func raiseFormat(
         by program: String, now: Instant
@@ -104,14 +105,14 @@ package struct Schema: ~Copyable {
 package struct SchemaStanding: Sendable {
     /// The newest migration; 0 if there is none.
     package let migration: Int64
-    /// `nil` under a schema that is older than the log's formats.
+    /// `nil` if the schema is older than the log's formats.
     package let demand: LogDemand?
 
-    /// Whether a newer release made the schema.
+    /// Whether a newer release created the schema.
     package var isNewer: Bool { migration > Schema.needed }
 
-    /// Why this release cannot work here; `nil` if it can. A newer schema is no reason, as long as it does not leave
-    /// this release behind.
+    /// Why this release cannot work here; `nil` if it can. A newer schema is no obstacle as long as
+    /// it still supports this release.
     package var error: LedgerError? {
         guard let demand, migration >= Schema.needed else {
             return LedgerError(migrationFound: migration)
@@ -128,7 +129,7 @@ package struct SchemaStanding: Sendable {
 }
 
 extension LedgerError {
-    /// What is wrong with a schema at that migration; `nil` if nothing is.
+    /// The fault of a schema at that migration; `nil` if there is none.
     package init?(migrationFound found: Int64) {
         if found == Schema.needed { return nil }
         if found == 0 {
@@ -203,8 +204,8 @@ extension Connection {
         return demand
     }
 
-    /// Raises the log's format while no commit is under way: each one sees either the old number, and is over before,
-    /// or the new one.
+    /// Raises the log's format while no commit is in progress. Each commit either saw the old
+    /// number and has ended, or sees the new one.
     fileprivate mutating func raiseFormat(
         by program: String?, now: Instant, onlyWhileEmpty: Bool
     ) throws(LedgerError) {
@@ -246,14 +247,14 @@ extension Connection {
         return SchemaStep(migration)
     }
 
-    /// Like `apply`, for a migration whose statements are transactions of their own.
+    /// Like `apply`, for a migration whose statements each need their own transaction.
     private mutating func applyStepwise(
         through last: Int64, now: Instant
     ) throws(LedgerError) -> SchemaStep? {
         while try !isGranted(Statement.migrationHold()) {
             pause(milliseconds: Connection.pauseBetweenMigrators)
         }
-        // Another process may have taken the step meanwhile.
+        // Another process may have performed the step meanwhile.
         let next = try pendingMigrations().first
         do throws(LedgerError) {
             if let next, next.isStepwise, next.number <= last {
@@ -279,8 +280,8 @@ extension Connection {
 
     private static var pauseBetweenMigrators: Int64 { 50 }
 
-    /// Begins a transaction during which no other process changes the schema. Asks again and again:
-    /// a waiting session would be in the way of an index that another process builds concurrently.
+    /// Begins a transaction during which no other process changes the schema. Polls for the lock,
+    /// because a waiting session would block an index that another process builds concurrently.
     mutating func beginAlone() throws(LedgerError) {
         while true {
             try execute([Statement.begin()])

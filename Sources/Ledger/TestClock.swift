@@ -15,7 +15,7 @@ package final class TestClockTable: Sendable {
         try first(Statement.readTestClock()).map(Instant.init(milliseconds:))
     }
 
-    /// The clock's time. The fault only says that it cannot be read.
+    /// The clock's time. The fault only says that the time cannot be read.
     package func instant() throws(Fault) -> Instant? {
         try faulting { () throws(LedgerError) in try read() }
     }
@@ -26,7 +26,7 @@ package final class TestClockTable: Sendable {
         _ = try first(Statement.markTestClock(.int8(now.milliseconds)))
     }
 
-    /// Moves the clock forward to `target`; if `from` is given, only from there. False if it did
+    /// Moves the clock forward to `target`, and only from `from` if that is given. False if it did
     /// not move.
     package func move(to target: Instant, from: Instant?) throws(Fault) -> Bool {
         let call = Statement.moveTestClock(

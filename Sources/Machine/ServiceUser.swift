@@ -1,10 +1,10 @@
 import CProcess
 package import Glibc
 
-/// The ordinary user that runs services started by root. A fault in a service then gives an
-/// attacker no root rights.
+/// The unprivileged user under which services started by root run. An attacker who exploits a
+/// service then gets no root rights.
 package struct ServiceUser: Sendable, Equatable {
-    /// Users to try, in this order, when none is named.
+    /// The users to try, in this order, if none is named.
     package static let usual = ["deed", "postgres"]
 
     package let name: String
@@ -34,13 +34,13 @@ package struct ServiceUser: Sendable, Equatable {
         usual.lazy.compactMap(ServiceUser.init(named:)).first { $0.id != 0 }
     }
 
-    /// Makes every thread of this process run as that user, without a way back. If it returns
-    /// `false`, the system did not allow it, and the process must end.
+    /// Permanently switches every thread of this process to this user. If it returns `false`, the
+    /// system refused, and the process must exit.
     package func become() -> Bool {
         guard initgroups(name, group) == 0, setgid(group) == 0, setuid(id) == 0 else {
             return false
         }
-        // If the process can become root again, the change did not work.
+        // If the process can still become root, the switch did not work.
         guard setuid(0) != 0, getuid() == id, geteuid() == id, getegid() == group else {
             return false
         }

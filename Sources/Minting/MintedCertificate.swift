@@ -1,7 +1,7 @@
 internal import COpenSSL
 package import Core
 
-/// The content of a certificate. Change one member to make a forged one.
+/// The content of a certificate. Changing one member makes it a forgery.
 package struct CertificatePlan: Sendable {
     package enum Usage: String, Sendable {
         case signing = "critical,digitalSignature"
@@ -10,17 +10,17 @@ package struct CertificatePlan: Sendable {
     package var name: String
     package var notBefore: Instant
     package var notAfter: Instant
-    /// Basic constraints as OpenSSL writes them; `nil` leaves them out.
+    /// The basic constraints in OpenSSL's notation; `nil` omits them.
     package var constraints: String?
     package var usage: Usage?
-    /// Object identifiers of marker extensions.
+    /// The object identifiers of marker extensions.
     package var markers: [String]
-    /// Object identifier of an unknown critical extension.
+    /// The object identifier of an unknown critical extension.
     package var criticalExtension: String?
     package var digest: MintedDigest = .sha256
-    /// Whether it names its own key and its issuer's, as strict chain readers require.
+    /// Whether the certificate has identifiers for its own key and its issuer's, as strict chain readers require.
     package var hasKeyIdentifiers = false
-    /// Names an issuer other than the one whose key signs.
+    /// An issuer name that is not that of the signing key's owner.
     package var issuerName: String?
 
     package static let leafMarker = "1.2.840.113635.100.6.11.1"
@@ -52,13 +52,13 @@ package struct CertificatePlan: Sendable {
     }
 }
 
-/// A certificate together with its key.
+/// A certificate with its key.
 package struct MintedCertificate: Sendable {
     package let der: [UInt8]
     package let key: MintedKey
     package let name: String
 
-    /// Issues a certificate for `key`; without an issuer it is self-signed.
+    /// Issues a certificate for `key`. Without an issuer, it is self-signed.
     package init(_ plan: CertificatePlan, key: MintedKey, issuer: MintedCertificate? = nil) {
         guard let certificate = X509_new() else { preconditionFailure("out of memory") }
         defer { X509_free(certificate) }
@@ -105,7 +105,7 @@ package struct MintedCertificate: Sendable {
         return (lines + ["-----END CERTIFICATE-----", ""]).joined(separator: "\n")
     }
 
-    /// The encoded issuer name and serial number by which PKCS#7 refers to a certificate.
+    /// The encoded issuer name and serial number, by which PKCS#7 refers to a certificate.
     var issuerAndSerial: [UInt8] {
         let parsed = der.withUnsafeBufferPointer { buffer in
             var next = buffer.baseAddress

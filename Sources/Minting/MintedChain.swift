@@ -1,4 +1,4 @@
-/// A root, an intermediate and a leaf, as a store has them.
+/// A root, an intermediate and a leaf, like those of a store.
 package struct MintedChain: Sendable {
     package var root: MintedCertificate
     package var intermediate: MintedCertificate
@@ -13,7 +13,7 @@ package struct MintedChain: Sendable {
         self.leaf = leaf
     }
 
-    /// Issues a new chain under fresh keys.
+    /// Issues a new chain with fresh keys.
     package init(
         _ kind: Kind, root: CertificatePlan = .root,
         intermediate: CertificatePlan = .intermediate, leaf: CertificatePlan = .leaf
@@ -27,13 +27,13 @@ package struct MintedChain: Sendable {
     }
 
     package enum Kind: Sendable {
-        /// RSA, which signs receipts.
+        /// A chain with RSA keys, as for signing receipts.
         case receipts
-        /// Elliptic curves, which sign transactions.
+        /// A chain with elliptic-curve keys, as for signing transactions.
         case transactions
     }
 
-    /// From the leaf to the root.
+    /// The certificates from the leaf to the root.
     package var certificates: [MintedCertificate] { [leaf, intermediate, root] }
 
     /// The same chain with another leaf, issued by the same intermediate for the same key.
@@ -50,7 +50,7 @@ package struct MintedChain: Sendable {
         return copy
     }
 
-    /// Made once per run, because making keys takes long.
+    /// Created once per run, because generating keys takes a long time.
     package static let receipts = MintedChain(.receipts)
     package static let transactions = MintedChain(.transactions)
 }

@@ -1,9 +1,10 @@
 package import Core
 internal import JSON
 
-/// Twelve steps in the life of one subscription, and some coins, each with the evidence for it.
+/// Twelve steps in the life of a subscription, and some coin purchases, each with its evidence.
 package struct MintedLife: Sendable {
-    /// A delivery of evidence: submitted by a customer's back end, or posted by the store if there is none.
+    /// One piece of evidence that arrives: a customer's back end submits it, or the store posts it if there is no
+    /// customer.
     package struct Delivery: Sendable {
         package let customer: String?
         package let body: String
@@ -14,11 +15,11 @@ package struct MintedLife: Sendable {
         var renewal: RenewalPlan?
     }
 
-    /// How many transactions the store made.
+    /// How many transactions the store created.
     package static let transactions = 7
     /// The remaining coins.
     package static let coins: Int64 = 100
-    /// From its first day to after its last one.
+    /// How many days pass from the first step until after the last one.
     package static let days: Int64 = 210
 
     package let customer: String
@@ -68,7 +69,7 @@ package struct MintedLife: Sendable {
         ]
     }
 
-    /// Two purchases of a hundred each, one of them refunded.
+    /// Two purchases of a hundred coins each, one of which is refunded.
     private static func coins(_ number: Int, _ start: Instant) -> [Step] {
         let day = { (count: Int64) in start.advanced(byMilliseconds: count * 86_400_000) }
         let kept = Sale("\(number)-6", "coins.100", .consumable, at: day(10))

@@ -1,4 +1,4 @@
-/// Writes ASN.1 by hand, so that every octet can be forged.
+/// Writes ASN.1 without a library, so that every octet can be forged.
 package enum ASN1 {
     package static func element(_ tag: UInt8, _ content: [UInt8]) -> [UInt8] {
         if content.count < 0x80 { return [tag, UInt8(content.count)] + content }
@@ -11,7 +11,7 @@ package enum ASN1 {
         return [tag, 0x80 | UInt8(length.count)] + length + content
     }
 
-    /// The same in BER's indefinite form.
+    /// The same element in BER's indefinite form.
     package static func indefinite(_ tag: UInt8, _ content: [UInt8]) -> [UInt8] {
         [tag, 0x80] + content + [0, 0]
     }
@@ -66,7 +66,7 @@ package struct ReceiptAttribute: Sendable {
 }
 
 extension [ReceiptAttribute] {
-    /// The SET of these attributes, in their present order.
+    /// The SET of these attributes, in their current order.
     package var encoded: [UInt8] { ASN1.set(map(\.encoded)) }
 
     package subscript(attribute number: Int64) -> [UInt8]? {
@@ -82,7 +82,7 @@ extension [ReceiptAttribute] {
         }
     }
 
-    /// The attributes of a purchase of a subscription.
+    /// The attributes of a subscription purchase.
     package static func purchase(
         transaction: String = "1000000000000002", original: String = "1000000000000001"
     ) -> [ReceiptAttribute] {
@@ -102,7 +102,7 @@ extension [ReceiptAttribute] {
         ]
     }
 
-    /// The attributes of a sandbox receipt that was made on `ReceiptPlan.device`.
+    /// The attributes of a sandbox receipt for `ReceiptPlan.device`.
     package static func receipt(
         purchases: [[ReceiptAttribute]] = [.purchase()]
     ) -> [ReceiptAttribute] {
@@ -122,11 +122,11 @@ extension [ReceiptAttribute] {
     }
 }
 
-/// A PKCS#7 receipt to be minted. Change one member to make a forged one.
+/// The content of a PKCS#7 receipt to mint. Changing one member makes it a forgery.
 package struct ReceiptPlan: Sendable {
     package enum Form: Sendable {
         case der
-        /// Indefinite lengths, and the content in pieces.
+        /// BER with indefinite lengths, and with the content in pieces.
         case ber
     }
     /// The vendor identifier `00010203-0405-0607-0809-0a0b0c0d0e0f`.
@@ -141,7 +141,7 @@ package struct ReceiptPlan: Sendable {
     package var outerType = ASN1.signedData
     package var innerType = ASN1.data
     package var hasContent = true
-    /// How often the single signer is listed.
+    /// How many times the only signer is listed.
     package var signerCount = 1
     package var certificates: [[UInt8]]
     package var signer: MintedCertificate
@@ -153,14 +153,14 @@ package struct ReceiptPlan: Sendable {
 
     package var bytes: [UInt8] { bytes(content: attributes.encoded) }
 
-    /// The signed receipt with that content.
+    /// A signed receipt with this content.
     package func bytes(content: [UInt8]) -> [UInt8] {
         let attributes = hasSignedAttributes ? signedAttributes(of: content) : nil
         let signature = signer.key.sign(attributes.map { ASN1.set($0) } ?? content, digest)
         return bytes(content: content, signature: signature)
     }
 
-    /// The receipt with that content and signature.
+    /// A receipt with this content and signature.
     package func bytes(content: [UInt8], signature: [UInt8]) -> [UInt8] {
         let signers = [[UInt8]](
             repeating: signerInfo(content, signature), count: signerCount)

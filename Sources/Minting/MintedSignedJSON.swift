@@ -1,12 +1,12 @@
 package import Core
 package import JSON
 
-/// A JSON Web Signature to be minted. Change one member to make a forged one.
+/// The content of a JSON Web Signature to mint. Changing one member makes it a forgery.
 package struct SignedJSONPlan: Sendable {
     package var payload: JSON
     package var algorithm: JSON? = "ES256"
     package var certificates: [[UInt8]]
-    /// Further members of the header.
+    /// Additional members of the header.
     package var extraHeader: [(String, JSON)] = []
     package var key: MintedKey
 
@@ -24,7 +24,7 @@ package struct SignedJSONPlan: Sendable {
         return .object(object)
     }
 
-    /// The two signed parts.
+    /// The two parts that the signature covers.
     package var signedText: String {
         header.bytes.base64URL + "." + payload.bytes.base64URL
     }
@@ -34,11 +34,11 @@ package struct SignedJSONPlan: Sendable {
 
     package var bytes: [UInt8] { Array(text.utf8) }
 
-    /// The complete text with that signature.
+    /// The complete text with this signature.
     package func text(signature: [UInt8]) -> String { signedText + "." + signature.base64URL }
 }
 
-/// Payloads with all their usual members; change or remove some to forge them.
+/// Payloads with all their usual members. Tests change or remove some to forge them.
 package struct Payload: Sendable {
     package private(set) var members: [(name: String, value: JSON)]
 
@@ -71,7 +71,7 @@ package struct Payload: Sendable {
 }
 
 extension Payload {
-    /// Signed within the lifetime of the minted leaf: 2023-05-01T10:00:00Z.
+    /// A signing time within the minted leaf's lifetime: 2023-05-01T10:00:00Z.
     package static let signedAt = Instant(milliseconds: 1_682_935_200_000)
     package static let bundleID = "com.example.app"
 

@@ -1,13 +1,13 @@
 package import Core
 internal import JSON
 
-/// A store that signs what happens in a test, with certificates that last for years.
+/// A store that signs what happens in a test. Its certificates are valid for years.
 package struct MintedStore: Sendable {
     package var environment = "Production"
     package var bundleID = Payload.bundleID
-    /// The number of the app in notifications.
+    /// The app's number in notifications.
     package var appleID: Int64?
-    /// What each of its sales costs, in thousandths.
+    /// The price of each of its sales, in thousandths.
     package var price: Int64?
 
     package init(environment: String = "Production") {
@@ -99,7 +99,7 @@ package struct MintedStore: Sendable {
         return body.text
     }
 
-    /// The body for a parent's withdrawn consent to the use of the app.
+    /// The body about a parent who withdraws consent to the use of the app.
     package func rescission(of account: String, id: String, at instant: Instant) -> String {
         let app = appTransaction(originalVersion: "1.0", account: account, at: instant)
         let payload = Payload([
@@ -150,7 +150,7 @@ package struct MintedStore: Sendable {
         return payload.signed(by: Self.chain)
     }
 
-    /// A receipt of the old kind in base64, with these purchases.
+    /// A legacy receipt in base64 that contains these purchases.
     package func receipt(_ sales: [Sale], at instant: Instant) -> String {
         var attributes = [ReceiptAttribute].receipt(purchases: sales.map(\.attributes))
         attributes[attribute: 0] = ASN1.utf8(environment)
@@ -173,11 +173,11 @@ package struct Sale: Sendable {
     package var quantity: Int64 = 1
     package var token: String?
     package var refunded: Instant?
-    /// The store's name for the account that bought it.
+    /// The store's name for the account that made the purchase.
     package var account: String?
-    /// The store's name for the period.
+    /// The store's name for the subscription period.
     package var lineItem: String?
-    /// The purchase that it continues.
+    /// The purchase that this one continues.
     package var previous: String?
     package var commitment: Commitment?
     package var items: [SoldItem] = []
@@ -215,7 +215,7 @@ package struct Sale: Sendable {
     }
 }
 
-/// The fate of a subscription's renewal in a test.
+/// What a subscription's renewal info says in a test.
 package struct RenewalPlan: Sendable {
     package var original: String
     package var product: String
@@ -263,7 +263,7 @@ extension ProductKind {
 }
 
 extension Instant {
-    /// Receipts have no fractions of seconds.
+    /// The instant in whole seconds, because receipts have no fractions.
     fileprivate var secondText: String {
         String(decoding: text.utf8.prefix(19), as: UTF8.self) + "Z"
     }

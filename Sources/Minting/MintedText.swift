@@ -2,7 +2,7 @@ extension [UInt8] {
     /// Standard base64 with padding.
     package var base64: String { base64(alphabet: standardAlphabet, isPadded: true) }
 
-    /// The base64url of JWS, without padding.
+    /// The base64url form that JWS uses, without padding.
     package var base64URL: String { base64(alphabet: urlAlphabet, isPadded: false) }
 
     private func base64(alphabet: [UInt8], isPadded: Bool) -> String {

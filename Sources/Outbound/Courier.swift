@@ -3,26 +3,25 @@ import Threading
 
 /// Sends many requests at once on one thread, over connections that it keeps open.
 ///
-/// Requests with the same `lane` share a few places, so a lane whose server hangs takes no places
-/// from the others. Certificates are always verified, redirects never followed, and proxies never
-/// used.
+/// Requests with the same `lane` share a small number of places. A lane whose server hangs therefore takes no
+/// places from other lanes. The courier always verifies certificates, and never follows redirects or uses proxies.
 package final class Courier: Sendable {
     package typealias Answer = Result<OutboundResponse, OutboundError>
 
     package struct Limits: Sendable {
-        /// How many requests of one lane may be under way at a time.
+        /// How many requests from one lane may run at a time.
         package var perLane = 4
-        /// How many requests may be under way or waiting, over all lanes.
+        /// How many requests may be running or waiting in all lanes together.
         package var requests = 1024
-        /// How many of those may be of one lane.
+        /// How many requests from one lane may be running or waiting.
         package var ofLane = Int.max
-        /// How many idle connections are kept open.
+        /// How many idle connections stay open.
         package var idleConnections = 32
 
         package init() {}
     }
 
-    /// A request on its way through the courier.
+    /// A request that the courier has accepted.
     private struct Parcel: Sendable {
         let request: OutboundRequest
         let deadline: Int64
@@ -33,9 +32,9 @@ package final class Courier: Sendable {
         var waiting: [Parcel] = []
         var underWay: [String: Int] = [:]
         var count = 0
-        /// How many are under way or wait, by lane.
+        /// How many requests are running or waiting, by lane.
         var counts: [String: Int] = [:]
-        /// Whether the thread was woken and has not looked since.
+        /// Whether the thread was woken and has not checked for work since.
         var isWoken = false
         var isClosing = false
         var isOver = false
@@ -53,16 +52,16 @@ package final class Courier: Sendable {
     }
     private let state = Monitor(State())
     private let limits: Limits
-    /// Used only by the courier's thread, except to wake that thread, which curl allows from any.
+    /// Used only by the courier's thread, except for waking that thread, which curl allows from any thread.
     nonisolated(unsafe) private let pool: UnsafeMutableRawPointer
 
-    /// With `rules`, it reaches only addresses that they allow. It trusts the CA file in addition
+    /// With `rules`, requests can reach only the addresses that the rules allow. The CA file is trusted in addition
     /// to the system's certificates.
     package init(
         _ limits: Limits = Limits(), caFile: String? = nil, rules: AddressRules? = nil
     ) throws(OutboundError) {
         guard CurlLibrary.isReady, let pool = curl_multi_init() else {
-            throw .unreachable(detail: "the HTTP library did not start")
+            throw .unreachable(detail: "the HTTP library could not be started")
         }
         self.pool = pool
         self.limits = limits
@@ -76,7 +75,7 @@ package final class Courier: Sendable {
         }
     }
 
-    /// Responds exactly once, on the courier's own thread. Move long work to another thread.
+    /// Calls `respond` exactly once, on the courier's own thread. Long work belongs on another thread.
     package func send(
         _ request: OutboundRequest, respond: @escaping @Sendable (Answer) -> Void
     ) {
@@ -97,14 +96,14 @@ package final class Courier: Sendable {
         if let refusal { respond(.failure(refusal)) }
     }
 
-    /// Waits for the whole answer.
+    /// Sends a request and waits for the complete answer.
     package func send(_ request: OutboundRequest) throws(OutboundError) -> OutboundResponse {
         let answer = Monitor<Answer?>(nil)
         send(request) { given in answer.change(wake: .one) { $0 = given } }
         return try answer.wait { $0 }.get()
     }
 
-    /// Abandons everything under way or waiting. Returns once every sender has an answer.
+    /// Cancels all running and waiting requests. Returns once every sender has an answer.
     package func close() {
         state.change { state in
             state.isClosing = true
@@ -119,7 +118,7 @@ package final class Courier: Sendable {
             round.perform()
             let ended = round.takeEnded() + round.takeOverdue(at: monotonicMilliseconds())
             finish(ended)
-            // Completed requests have made room for waiting ones.
+            // Requests that have ended make room for waiting ones.
             if ended.isEmpty { round.poll(milliseconds: 100) }
         }
         finish(round.takeAll())
@@ -134,7 +133,7 @@ package final class Courier: Sendable {
         }
     }
 
-    /// The waiting parcels that get a place in their lane. Parcels that waited too long are answered.
+    /// The waiting parcels that get a place in their lane. Parcels that waited too long get an error.
     private func admit() -> [Parcel] {
         let now = monotonicMilliseconds()
         let (admitted, overdue) = state.change(wake: .none) { state in
@@ -191,7 +190,7 @@ package final class Courier: Sendable {
     }
 }
 
-/// The exchanges under way on one thread.
+/// The requests that are running on one thread.
 private struct Round {
     struct Ended {
         let lane: String
@@ -202,7 +201,7 @@ private struct Round {
     private struct Exchange {
         let transfer: Transfer
         let startedAt: Int64
-        /// The deadline for the answer's first byte.
+        /// The deadline for the first byte of the answer.
         let firstByteBy: Int64
         let deadline: Int64
         let respond: @Sendable (Courier.Answer) -> Void
@@ -210,7 +209,7 @@ private struct Round {
     private let pool: UnsafeMutableRawPointer
     private let trust: Trust
     private var exchanges: [UnsafeMutableRawPointer: Exchange] = [:]
-    /// When a server last timed out, by its origin.
+    /// When a server last timed out, by origin.
     private var silences: [Substring: Int64] = [:]
 
     init(pool: UnsafeMutableRawPointer, trust: Trust) {
@@ -223,7 +222,7 @@ private struct Round {
         _ respond: @escaping @Sendable (Courier.Answer) -> Void
     ) throws(OutboundError) {
         guard let handle = curl_easy_init() else {
-            throw .unreachable(detail: "the HTTP library gave no handle")
+            throw .unreachable(detail: "the HTTP library could not create a handle")
         }
         let transfer: Transfer
         do throws(OutboundError) {
@@ -232,13 +231,13 @@ private struct Round {
             curl_easy_cleanup(handle)
             throw error
         }
-        // The time limit is enforced here, because curl would reuse the connection of an abandoned
+        // The time limit is enforced here, because curl would reuse a connection after abandoning its
         // request.
         http_set_number(handle, CURLOPT_TIMEOUT_MS, 0)
         if hasSilence(request.origin) { http_set_number(handle, CURLOPT_FRESH_CONNECT, 1) }
         guard curl_multi_add_handle(pool, handle) == CURLM_OK else {
             curl_easy_cleanup(handle)
-            throw .unreachable(detail: "the HTTP library takes no more requests")
+            throw .unreachable(detail: "the HTTP library does not accept more requests")
         }
         exchanges[handle] = Exchange(
             transfer: transfer, startedAt: now,
@@ -246,8 +245,8 @@ private struct Round {
             respond: respond)
     }
 
-    /// Whether requests under way may hold a connection on which the server fell silent. It closes
-    /// with the last of them and gets no new requests until then.
+    /// Whether running requests may hold a connection on which the server fell silent. That connection closes
+    /// after its last request, and gets no new requests before that.
     private mutating func hasSilence(_ origin: Substring) -> Bool {
         guard let last = silences[origin] else { return false }
         let isHeld = exchanges.values.contains {
@@ -262,7 +261,7 @@ private struct Round {
         curl_multi_perform(pool, &running)
     }
 
-    /// Waits for network activity, for another thread's wake-up, or until the time is up.
+    /// Waits for network activity, for a wake-up from another thread, or until the time is up.
     func poll(milliseconds: Int32) {
         curl_multi_poll(pool, nil, 0, exchanges.isEmpty ? 60_000 : milliseconds, nil)
     }
@@ -277,7 +276,7 @@ private struct Round {
         return ended
     }
 
-    /// Exchanges whose server did not start or finish its answer in time.
+    /// Removes and returns the exchanges whose server did not start or finish its answer in time.
     mutating func takeOverdue(at now: Int64) -> [Ended] {
         let overdue = exchanges.filter { _, exchange in
             exchange.deadline <= now
@@ -294,7 +293,7 @@ private struct Round {
         }
     }
 
-    /// All exchanges, as cancelled.
+    /// Removes all exchanges and returns them as cancelled.
     mutating func takeAll() -> [Ended] {
         Array(exchanges.keys).compactMap { end($0) { _ in .failure(.cancelled) } }
     }

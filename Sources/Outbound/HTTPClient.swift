@@ -2,19 +2,19 @@ import CCurl
 
 /// Sends requests one after another over a connection that it keeps open.
 ///
-/// Certificates are always verified, redirects never followed, and proxies never used.
+/// It always verifies certificates, and never follows redirects or uses proxies.
 package struct HTTPClient: ~Copyable {
     private let handle: OpaquePointer
     private let trust: Trust
 
-    /// `caFile` has PEM certificates to trust instead of the system's. `unixSocket` replaces the
-    /// URL's host as the place to connect to. `acceptsAnyName` is for a `caFile` with the server's
-    /// own certificate: it identifies the server, so names do not matter.
+    /// `caFile` contains PEM certificates to trust instead of the system's. `unixSocket` is the socket to connect to
+    /// instead of the URL's host. `acceptsAnyName` is for a `caFile` that contains the server's own certificate: the
+    /// certificate identifies the server, so its name does not matter.
     package init(
         caFile: String? = nil, unixSocket: String? = nil, acceptsAnyName: Bool = false
     ) throws(OutboundError) {
         guard CurlLibrary.isReady, let handle = curl_easy_init() else {
-            throw .unreachable(detail: "the HTTP library did not start")
+            throw .unreachable(detail: "the HTTP library could not be started")
         }
         self.handle = OpaquePointer(handle)
         trust = Trust(caFile: caFile, unixSocket: unixSocket, acceptsAnyName: acceptsAnyName)
@@ -24,10 +24,10 @@ package struct HTTPClient: ~Copyable {
 
     private var curl: UnsafeMutableRawPointer { UnsafeMutableRawPointer(handle) }
 
-    /// Waits for the whole answer. One call at a time.
+    /// Sends a request and waits for the complete answer. Only one call at a time is allowed.
     package mutating func send(_ request: OutboundRequest) throws(OutboundError) -> OutboundResponse
     {
-        // Clears the last request's options and keeps its connection.
+        // Clears the options of the previous request and keeps its connection.
         curl_easy_reset(curl)
         let transfer = try Transfer(request, on: curl, trust)
         let code = curl_easy_perform(curl)

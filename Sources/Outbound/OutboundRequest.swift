@@ -1,23 +1,23 @@
 /// A request to another server.
 package struct OutboundRequest: Sendable {
     package var method: String
-    /// `http` or `https`. Sent unchanged, including dots and percent signs in the path.
+    /// An `http` or `https` URL. It is sent unchanged, including dots and percent signs in the path.
     package var url: String
     package var headers: [(String, String)]
     package var body: [UInt8]
-    /// For the whole exchange, from the name lookup to the last byte.
+    /// The limit for the whole exchange, from the name lookup to the last byte.
     package var timeoutMilliseconds = 10_000
-    /// For making the connection.
+    /// The limit for establishing the connection.
     package var connectMilliseconds = 5000
-    /// For the answer's first byte. Applies to requests sent by a courier.
+    /// The limit for the first byte of the answer. It applies only to requests that a courier sends.
     package var firstByteMilliseconds = 10_000
-    /// Requests in one lane share a few of the courier's places.
+    /// Requests with the same lane share a few of the courier's places.
     package var lane = ""
-    /// How many places the lane has, if not the courier's usual number.
+    /// How many places the lane has, if it is not the courier's usual number.
     package var places: Int?
     /// The longest reply body to read.
     package var replyLimit = 16 << 20
-    /// Whether a longer reply body is cut there. Otherwise it is an error.
+    /// Whether a longer reply body is truncated. Otherwise it is an error.
     package var cutsReply = false
 
     package init(
@@ -37,36 +37,36 @@ package struct OutboundRequest: Sendable {
         return url[..<(path.last?.endIndex ?? url.endIndex)]
     }
 
-    /// Line breaks would let a value add headers.
+    /// Whether no part contains control characters. A line break in a value could add headers.
     var isWellFormed: Bool {
         let texts = [method, url] + headers.flatMap { [$0.0, $0.1] }
         return texts.allSatisfy { text in text.utf8.allSatisfy { $0 >= 0x20 && $0 != 0x7F } }
     }
 
-    /// Header lines for curl, including lines that keep it from adding its own.
+    /// Header lines for curl, including those that stop curl from adding its own.
     var headerLines: [String] {
         var lines = ["Expect:"]
         if !headers.contains(where: { $0.0.lowercased() == "content-type" }) {
             lines.append("Content-Type:")
         }
-        // With a colon, curl would omit a header that is empty on purpose.
+        // curl omits a header with an empty value unless a semicolon replaces the colon.
         return lines + headers.map { $0.1.isEmpty ? "\($0.0);" : "\($0.0): \($0.1)" }
     }
 }
 
-/// Another server's answer, with any status.
+/// Another server's answer, with any status code.
 package struct OutboundResponse: Sendable {
     package var status: Int
     package var headers: [(String, String)]
     package var body: [UInt8]
 
-    /// The header's first value. Case does not matter in the name.
+    /// The first value of a header, whose name is case-insensitive.
     package func header(_ name: String) -> String? {
         headers.first { $0.0.lowercased() == name.lowercased() }?.1
     }
 }
 
-/// Why there is no answer. `detail` says what happened on the wire.
+/// Why there is no answer. `detail` says what went wrong on the network.
 package enum OutboundError: Error, Equatable, CustomStringConvertible {
     case malformedRequest(detail: String)
     case unreachable(detail: String)
@@ -74,7 +74,7 @@ package enum OutboundError: Error, Equatable, CustomStringConvertible {
     case timedOut(milliseconds: Int)
     case replyTooLarge(limit: Int)
     case brokenOff(detail: String)
-    /// Nothing was sent, because requests of this kind may not reach the address.
+    /// Nothing was sent, because such requests may not reach the address.
     case forbidden(address: String)
     /// The sender is shutting down.
     case cancelled
@@ -89,17 +89,17 @@ package enum OutboundError: Error, Equatable, CustomStringConvertible {
         case .untrusted(let detail):
             "the server could not prove who it is: \(detail); check its certificate and the CA file"
         case .timedOut(let milliseconds):
-            "no whole answer came within \(milliseconds) ms; try again later"
+            "no complete answer came within \(milliseconds) ms; try again later"
         case .replyTooLarge(let limit):
             "the answer is larger than \(limit) bytes; ask for less at once"
         case .brokenOff(let detail):
-            "the exchange broke off: \(detail); try again"
-        // Omits the address, which may belong to a network that the reader does not know.
+            "the exchange was interrupted: \(detail); try again"
+        // Omits the address, which may belong to a network that is not the reader's business.
         case .forbidden:
-            "the name leads to no address of the internet; the operator can open it with --webhook-allow"
-        case .cancelled: "the request was given up because Deed is stopping; send it again"
+            "the name has no public address; the operator can allow its address with --webhook-allow"
+        case .cancelled: "the request was cancelled because Deed is stopping; send it again"
         case .overloaded(let limit):
-            "\(limit) requests to other servers are under way already; try again later"
+            "\(limit) requests to other servers are already in progress; try again later"
         }
     }
 }

@@ -1,22 +1,21 @@
 import CCurl
 import Glibc
 
-/// Whom a client trusts, and where it connects.
+/// Which certificates a client trusts, and which addresses it connects to.
 struct Trust: Sendable {
     /// PEM certificates to trust instead of the system's.
     var caFile: String?
-    /// Where to connect instead of the URL's host.
+    /// The socket to connect to instead of the URL's host.
     var unixSocket: String?
-    /// For a `caFile` with the server's own certificate.
+    /// Whether the server's name is ignored, for a `caFile` that contains the server's own certificate.
     var acceptsAnyName = false
-    /// Whether `caFile` adds to the system's certificates, which are in a folder.
+    /// Whether `caFile` is trusted in addition to the system's certificates, which are in a folder.
     var addsToSystem = false
-    /// Which addresses may be connected to; `nil` for all.
+    /// The addresses that may be connected to; `nil` for all.
     var rules: AddressRules?
 }
 
-/// One exchange on a curl handle: the request and the answer so far. It must live as long as curl
-/// works on it.
+/// One exchange on a curl handle: the request, and the answer so far. It must live as long as curl uses it.
 final class Transfer {
     private static let headLimit = 64 << 10
 
@@ -32,10 +31,10 @@ final class Transfer {
     private var isCut = false
     private let rules: AddressRules?
     private var refused: NetworkAddress?
-    /// Whether any part of the answer has come.
+    /// Whether any part of the answer has arrived.
     private(set) var hasBegun = false
 
-    /// Prepares the handle; throws if curl does not understand the request.
+    /// Sets up the handle. Throws if curl does not accept the request.
     init(
         _ request: OutboundRequest, on curl: UnsafeMutableRawPointer, _ trust: Trust
     ) throws(OutboundError) {
@@ -47,11 +46,12 @@ final class Transfer {
         errorText = .allocate(capacity: Int(CURL_ERROR_SIZE))
         errorText.initialize(repeating: 0, count: Int(CURL_ERROR_SIZE))
         guard request.isWellFormed else {
-            throw .malformedRequest(detail: "method, address or header holds a control character")
+            throw .malformedRequest(
+                detail: "the method, the address or a header contains a control character")
         }
         for line in request.headerLines { lines = curl_slist_append(lines, line) }
         guard setAddress(trust), setContent(), setReceivers() else {
-            throw .malformedRequest(detail: "it was not understood")
+            throw .malformedRequest(detail: "it could not be parsed")
         }
     }
 
@@ -69,10 +69,10 @@ final class Transfer {
             (CURLOPT_HTTP_VERSION, Int(CURL_HTTP_VERSION_2TLS)),
             (CURLOPT_TIMEOUT_MS, request.timeoutMilliseconds),
             (CURLOPT_CONNECTTIMEOUT_MS, request.connectMilliseconds),
-            // A slow name server delays only its own request, because nothing waits for its thread.
+            // A slow name server delays only its own request, because curl does not wait for the lookup's thread.
             (CURLOPT_QUICK_EXIT, 1),
         ]
-        // An empty name means no proxy, even if environment variables set one.
+        // An empty name disables proxies, even if environment variables set one.
         var texts: [(CURLoption, String)] = [
             (CURLOPT_PROXY, ""), (CURLOPT_PROTOCOLS_STR, "http,https"), (CURLOPT_URL, request.url),
         ]
@@ -107,19 +107,19 @@ final class Transfer {
                     && http_set_pointer(curl, CURLOPT_OPENSOCKETDATA, me) == CURLE_OK)
     }
 
-    /// Whether a socket may be opened for the address that curl is about to connect to.
+    /// Whether curl may open a socket for the address that it is about to connect to.
     fileprivate func mayConnect(to address: UnsafePointer<curl_sockaddr>) -> Bool {
         guard let rules else { return true }
         guard let address = NetworkAddress(at: address) else { return false }
-        // Plain HTTP may reach only addresses that the operator opened, whatever the name resolves
-        // to now.
+        // Plain HTTP may reach only addresses that the operator allowed, whatever the name resolves
+        // to at the moment.
         let isPlain = request.url.lowercased().hasPrefix("http://")
         if isPlain ? rules.isOpened(address) : rules.allow(address) { return true }
         refused = address
         return false
     }
 
-    /// The result, once curl is done with it.
+    /// The result, once curl has finished the exchange.
     func result(_ code: CURLcode) -> Result<OutboundResponse, OutboundError> {
         // The handle may outlive this object.
         http_set_pointer(curl, CURLOPT_ERRORBUFFER, nil)
@@ -144,7 +144,7 @@ final class Transfer {
         }
     }
 
-    /// Processes one line of the head. The next answer's headers replace an interim answer's.
+    /// Processes one line of the head. The final answer's headers replace those of an interim answer.
     fileprivate func take(line: Substring) -> Bool {
         hasBegun = true
         headBytes += line.utf8.count
@@ -170,7 +170,7 @@ final class Transfer {
         isTooLarge = isLonger && !isCut
         if isTooLarge { return false }
         content.append(contentsOf: bytes.prefix(request.replyLimit - content.count))
-        // Ends the exchange, and with it the connection.
+        // Returning `false` ends the exchange and closes the connection.
         return !isCut
     }
 }
@@ -206,7 +206,7 @@ private func socketWanted(
 /// Initializes the library for the process, once.
 enum CurlLibrary {
     static let isReady: Bool = {
-        // OpenSSL writes to connections that the other side has closed.
+        // OpenSSL may write to connections that the other side has closed.
         signal(SIGPIPE, SIG_IGN)
         return curl_global_init(Int(CURL_GLOBAL_SSL)) == CURLE_OK
     }()

@@ -1,7 +1,7 @@
 internal import Core
 internal import Threading
 
-/// An access token, and how long it is good.
+/// An access token, and how long it is valid.
 struct AccessToken: Hashable, Sendable {
     let text: String
     let given: Instant
@@ -9,18 +9,19 @@ struct AccessToken: Hashable, Sendable {
 
     private static let renewedEarly: Int64 = 5 * 60 * 1000
 
-    /// Whether it may still be used. If the clock was set back, a token from later says nothing of its end.
+    /// Whether the token may still be used. If the clock was set back to before the token was issued, its expiry is
+    /// meaningless.
     func isGood(at now: Instant) -> Bool {
         given <= now && now < until.advanced(byMilliseconds: -Self.renewedEarly)
     }
 }
 
-// Printing one by mistake reveals nothing.
+// Printing a token by mistake must reveal nothing.
 extension AccessToken: CustomStringConvertible {
     var description: String { "an access token" }
 }
 
-/// The access tokens of service accounts. Each is asked for once, however many calls wait for it.
+/// The access tokens of service accounts. Deed requests each token once, however many calls are waiting for it.
 final class AccessTokens: Sendable {
     typealias Answer = Result<AccessToken, StoreTrouble>
     private static let limit = 1000
@@ -30,8 +31,8 @@ final class AccessTokens: Sendable {
 
     init(_ alarms: Alarms) { self.alarms = alarms }
 
-    /// The account's token; `ask` gets another one if there is none that is good. All who waited for a
-    /// question that failed learn why, and the next call asks again.
+    /// The account's token; `ask` requests a new one if there is no valid one. If a request fails, all callers that
+    /// waited for it get the error, and the next call requests the token again.
     func token(
         of key: ServiceAccountKey, now: Instant, until time: PlayTime,
         ask: @escaping @Sendable () -> Course<Answer>
@@ -45,7 +46,7 @@ final class AccessTokens: Sendable {
         }
         if !isMine {
             return question.joined(until: time, late: .failure(.outOfTime)).then { answer in
-                // Who asked may have had less time.
+                // The caller that made the request may have had less time than this one.
                 guard case .failure(.unavailable) = answer, time.left != nil else {
                     return .ended(answer)
                 }
@@ -58,7 +59,7 @@ final class AccessTokens: Sendable {
         }
     }
 
-    /// Forgets a token that the store does not accept.
+    /// Drops a token that the store does not accept.
     func drop(_ token: AccessToken, of key: ServiceAccountKey) {
         questions.change(wake: .none) { questions in
             if case .success(token)? = questions[key]?.end { questions[key] = nil }
@@ -67,7 +68,7 @@ final class AccessTokens: Sendable {
 }
 
 extension Flight<AccessTokens.Answer> {
-    /// Whether its result still comes, or is a good token.
+    /// Whether the request is still running, or has returned a valid token.
     fileprivate func isUsable(at now: Instant) -> Bool {
         switch end {
         case nil: true

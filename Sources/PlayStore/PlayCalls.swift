@@ -4,7 +4,7 @@ internal import JSON
 internal import StoreAccess
 internal import Threading
 
-/// What people ask Google for, with `deed store` and `deed app check`.
+/// The calls that people make to Google with `deed store` and `deed app check`.
 extension PlayStoreClient {
     package func ask(
         _ call: StoreCall, about app: StoreApp, in environment: Environment?
@@ -21,19 +21,19 @@ extension PlayStoreClient {
         }
     }
 
-    /// An order, as Google knows it.
+    /// An order, as Google describes it.
     func order(_ id: String, of app: StoreApp) throws(StoreTrouble) -> PlayOrder {
         try reading(.order(id, of: app), PlayTime(patience)) { bytes throws(EvidenceRefusal) in
             PlayOrder(try? JSON.read(bytes))
         }.awaited().get().statement.orThrow()
     }
 
-    /// Up to a thousand orders. One that Google does not know fails all of them.
+    /// Reads up to a thousand orders. If Google does not know one of them, the whole call fails.
     func orders(_ ids: [String], of app: StoreApp) throws(StoreTrouble) -> [PlayOrder] {
         let answer = try reading(.orders(ids, of: app), PlayTime(patience)) {
             bytes throws(EvidenceRefusal) in (try? JSON.read(bytes))?["orders"]?.array
         }.awaited().get().statement
-        guard let answer else { throw .unreadable("it is no list of orders") }
+        guard let answer else { throw .unreadable("it is not a list of orders") }
         return try answer.map { json throws(StoreTrouble) in try PlayOrder(json).orThrow() }
     }
 
@@ -57,7 +57,7 @@ extension PlayStoreClient {
         return answer
     }
 
-    /// What Google states about a token, as evidence.
+    /// Google's statement about a token, as evidence.
     func answer(_ key: PlayTokenKey) throws(StoreTrouble) -> StoreAnswer {
         let chain = try chain(key, PlayTime(patience)).awaited().get()
         let app = TrustedApp(id: key.app.key.id, appleID: nil)
@@ -76,7 +76,7 @@ extension PlayStoreClient {
     private static let noToken = "deed-app-check-asks-for-a-token-that-no-purchase-has"
     private static let noOrder = "GPA.0000-0000-0000-00000"
 
-    /// Asks for what does not exist: Google says first whether the account may ask.
+    /// Asks for a purchase or an order that does not exist, because Google first checks whether the account may ask.
     private func probe(_ probe: StoreProbe, of app: StoreApp) throws(StoreTrouble) {
         do throws(StoreTrouble) {
             switch probe {
@@ -95,9 +95,9 @@ extension PlayStoreClient {
 struct PlayOrder: Hashable, Sendable {
     let id: String
     let token: String
-    /// In Google's words.
+    /// The order's state, in Google's words.
     let state: String?
-    /// The product of its first item.
+    /// The product of the order's first item.
     let product: ProductID?
 
     init?(_ json: JSON?) {
@@ -114,13 +114,13 @@ struct PlayOrder: Hashable, Sendable {
 
 extension PlayOrder? {
     fileprivate func orThrow() throws(StoreTrouble) -> PlayOrder {
-        guard let self else { throw .unreadable("it is no order") }
+        guard let self else { throw .unreadable("it is not an order") }
         return self
     }
 }
 
 extension StoreCall {
-    /// What to do instead of a call that Google does not have.
+    /// What to do instead of a call that Google's API does not offer.
     fileprivate var remedy: String {
         switch self {
         case .transaction, .history, .refunds, .standings, .installation:

@@ -4,18 +4,18 @@ internal import JSON
 internal import StoreAccess
 internal import Threading
 
-/// Which purchase is asked about.
+/// The purchase that a question is about.
 struct PlayTokenKey: Hashable, Sendable {
     let app: StoreApp
     let token: String
     let product: ProductID?
-    /// How the catalog says that the product is sold.
+    /// The product's kind in the catalog.
     var kind: ProductKind?
 }
 
-/// A purchase and the purchases that it continues, as Google states them.
+/// A purchase and the earlier purchases that it continues, as Google states them.
 struct PlayChain: Sendable {
-    /// One answer of Google.
+    /// One of Google's answers.
     struct Link: Sendable {
         let kind: EvidenceKind
         let token: String
@@ -23,22 +23,22 @@ struct PlayChain: Sendable {
         let bytes: [UInt8]
         let readAt: Instant
     }
-    /// What of its newest purchase is settled.
+    /// Whether the newest purchase has been paid for.
     enum Standing: Sendable {
         case settled
-        /// It is not paid yet.
+        /// The purchase has not been paid for yet.
         case pending
-        /// It was cancelled before it was paid.
+        /// The purchase was cancelled before it was paid for.
         case cancelledUnpaid
     }
-    /// The oldest first.
+    /// The answers, oldest first.
     var links: [Link] = []
-    /// The oldest token that is named; `nil` if that is the oldest that was read.
+    /// The oldest purchase that is named; `nil` if it is the oldest one in `links`.
     var root: TransactionID?
     var standing = Standing.settled
 }
 
-/// A form in which Google is asked about a token.
+/// The API methods that can answer a question about a token.
 private enum PlayForm: Hashable {
     case subscription
     case purchase
@@ -46,7 +46,7 @@ private enum PlayForm: Hashable {
 }
 
 extension PlayTokenKey {
-    /// The forms to try, the likeliest first: a token does not say what was bought with it.
+    /// The methods to try, the likeliest first, because a token does not tell what was bought with it.
     fileprivate var forms: [PlayForm] {
         let old = product.map { [PlayForm.product($0)] } ?? []
         switch kind {
@@ -57,13 +57,13 @@ extension PlayTokenKey {
 }
 
 extension PlayStoreClient {
-    /// How many older purchases one may continue.
+    /// How many earlier purchases a purchase may continue.
     private static let linkLimit = 50
 
-    /// The purchase of a token, with those before it that are not known yet.
+    /// The purchase with a token, together with the earlier ones that Deed does not know yet.
     func chain(_ key: PlayTokenKey, _ time: PlayTime) -> PlayAsking<PlayChain> {
         if time.end == nil { return chain(key, key.forms[...], time) }
-        // Many clients may hand in the same token at once.
+        // Many clients may submit the same token at once.
         return flights.share(key, until: time, late: .failure(.outOfTime)) {
             chain(key, key.forms[...], time)
         }
@@ -92,7 +92,7 @@ extension PlayStoreClient {
                     PlayChain.Link(.playSubscription, key.token, nil, reading)
                 ]
                 chain.standing = reading.statement.standing
-                // Nothing counts of it yet.
+                // A purchase that is still pending has no effect yet.
                 if chain.standing == .pending { return .ended(.success(chain)) }
                 guard let older = reading.statement.olderToken else {
                     return named(chain, by: key)
@@ -110,7 +110,7 @@ extension PlayStoreClient {
         }
     }
 
-    /// The subscription of a purchase token.
+    /// The subscription with a purchase token.
     func subscription(
         _ token: String, of app: StoreApp, _ time: PlayTime
     ) -> PlayAsking<PlayReading<PlaySubscriptionStatement>> {
@@ -119,7 +119,7 @@ extension PlayStoreClient {
         }
     }
 
-    /// The one-time products of a purchase token.
+    /// The one-time products with a purchase token.
     func purchase(
         _ token: String, of app: StoreApp, _ time: PlayTime
     ) -> PlayAsking<PlayReading<PlayPurchaseStatement>> {
@@ -128,7 +128,7 @@ extension PlayStoreClient {
         }
     }
 
-    /// The same in the first form, which needs the product.
+    /// The same from the older API, which needs the product.
     func purchase(
         _ token: String, of product: ProductID, in app: StoreApp, _ time: PlayTime
     ) -> PlayAsking<PlayReading<PlayPurchaseStatement>> {
@@ -137,8 +137,9 @@ extension PlayStoreClient {
         }
     }
 
-    /// The store names what a purchase continues only for a time, if the customer came back in the store's own screens:
-    /// what it is called follows then from what is known of its token.
+    /// Names the chain of a purchase that states no earlier one. If the customer resubscribed in the Play Store app,
+    /// the store states the earlier purchase only for a limited time. After that, the name comes from what Deed knows
+    /// about the token.
     private func named(_ chain: PlayChain, by key: PlayTokenKey) -> PlayAsking<PlayChain> {
         .work {
             var chain = chain
@@ -151,13 +152,14 @@ extension PlayStoreClient {
         }
     }
 
-    /// Reads the purchases that the oldest of the chain continues, until one is known here, or unknown there.
+    /// Reads the purchases that the chain's oldest one continues, until it reaches one that Deed knows or that Google
+    /// does not know.
     private func follow(
         _ linked: String?, _ chain: PlayChain, of app: StoreApp, _ time: PlayTime
     ) -> PlayAsking<PlayChain> {
         guard let linked else { return .ended(.success(chain)) }
         if chain.links.contains(where: { $0.token == linked }) {
-            // They name each other: whichever was handed in, they are called the same.
+            // These purchases continue each other. They get the same name whichever one was submitted.
             var circle = chain
             circle.root = chain.links.map { TransactionID(playToken: $0.token) }.min()
             return .ended(.success(circle))
@@ -170,7 +172,7 @@ extension PlayStoreClient {
             } catch {
                 return .ended(.failure(.fault(error)))
             }
-            // What a change did that was given up is nothing: the purchase before it lives on.
+            // A change that was abandoned has no effect, and the purchase before it continues.
             if chain.root != nil, chain.standing != .cancelledUnpaid {
                 return .ended(.success(chain))
             }
@@ -192,13 +194,13 @@ extension PlayStoreClient {
         }
     }
 
-    /// What the answers prove, the oldest first.
+    /// What the answers prove, oldest first.
     func prove(
         _ chain: PlayChain, of app: TrustedApp, now: Instant
     ) throws(RefusedEvidence) -> [ProvenEvidence] {
         let root = chain.root ?? chain.links.first.map { TransactionID(playToken: $0.token) }
         var proven: [ProvenEvidence] = []
-        // What a change did that was given up is nothing.
+        // A change that was abandoned has no effect.
         let isGivenUp = chain.standing == .cancelledUnpaid && chain.links.count > 1
         for link in chain.links.dropLast(isGivenUp ? 1 : 0) {
             let answer = PlayAnswer(
@@ -232,8 +234,8 @@ extension PlayChain {
 }
 
 extension PlaySubscriptionStatement {
-    /// The token that it continues: the one that it replaces, or the expired one of a customer who came back in the
-    /// store's own screens. What was never paid brings nothing back.
+    /// The token of the purchase that this one continues: the one that it replaced, or the expired one of a customer
+    /// who resubscribed in the Play Store app. A purchase that was never paid for restores nothing.
     fileprivate var olderToken: String? {
         linkedToken ?? (standing == .cancelledUnpaid ? nil : comesBack?.token)
     }
@@ -259,7 +261,7 @@ extension PlayPurchaseStatement {
 
 extension StoreTrouble {
     fileprivate static let endlessChain = unreadable(
-        "the purchase continues more than 50 others of which Deed knows none; hand in an older one first"
+        "the purchase continues more than 50 others, none of which Deed knows; submit an older one first"
     )
 
     fileprivate static let unknownToken = refused(

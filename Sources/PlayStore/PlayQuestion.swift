@@ -7,9 +7,9 @@ internal import Threading
 struct PlayQuestion: Sendable {
     let app: StoreApp
     let bucket: PlayBucket
-    /// What follows the app in its path.
+    /// The part of the path after the app.
     let path: String
-    /// A token in it, which is half a secret.
+    /// A purchase token in the path, which must not be printed.
     let token: String?
 
     private init(
@@ -54,18 +54,18 @@ struct PlayQuestion: Sendable {
     private static let plain = CharacterSet(
         charactersIn: "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~")
 
-    /// One part of a path: nothing in a purchase token can lead elsewhere.
+    /// One part of a path, encoded so that nothing in a purchase token can point to another path.
     private static func coded(_ text: String) -> String {
-        // A part of points alone would be another level of the path.
+        // A part that consists only of dots would point to another level of the path.
         if text.allSatisfy({ $0 == "." }) { return text.replacing(".", with: "%2E") }
         return text.addingPercentEncoding(withAllowedCharacters: plain) ?? ""
     }
 }
 
-/// How long Google is waited for.
+/// How long to wait for Google.
 struct PlayTime: Sendable {
     private let usual: StorePatience
-    /// By the monotonic clock; `nil` for people, who wait for each question.
+    /// The deadline on the monotonic clock; `nil` for people, for whom each question has its own time limit.
     let end: Int64?
 
     init(_ usual: StorePatience, within milliseconds: Int64? = nil) {
@@ -73,7 +73,7 @@ struct PlayTime: Sendable {
         end = milliseconds.map { monotonicMilliseconds() + $0 }
     }
 
-    /// What is left of it; `nil` if nothing is.
+    /// The time that is left; `nil` if there is none.
     var left: StorePatience? {
         guard let end else { return usual }
         let left = Int(end - monotonicMilliseconds())

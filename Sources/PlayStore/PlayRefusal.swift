@@ -2,27 +2,27 @@ internal import Core
 internal import JSON
 internal import Outbound
 
-/// What Google Play counts calls by.
+/// The groups in which Google Play counts calls.
 enum PlayBucket: String, Sendable {
     case subscriptions
     case products
     case orders
     case accessTokens = "access_tokens"
 
-    /// How many calls of it a minute are allowed.
+    /// How many of these calls Google allows per minute.
     private var perMinute: Int64 { self == .accessTokens ? 60 : 3000 }
 
-    /// Nine tenths of it are used: other programs of the same owner may ask, too.
+    /// Deed uses nine tenths of the limit, because other programs of the same owner may make calls, too.
     func turn(_ app: StoreApp) -> StoreTurn {
         let pause = 60_000_000 * 10 / (perMinute * 9)
         let budget = StoreBudget(name: "google_\(rawValue)", pause: pause, burst: 6_000_000)
-        // With what gathers in the burst, the first minute has less than all of it.
-        // Google has one host for all; what a purchase is, its answer says.
+        // Even with a full burst, the first minute stays below the limit.
+        // Google has one host for both environments, and its answer states a purchase's environment.
         return StoreTurn(app, in: .production, under: budget)
     }
 }
 
-/// An answer other than the one that was asked for.
+/// An answer that reports an error instead of a result.
 struct PlayRefusal {
     private let status: Int
     private let error: JSON?
@@ -36,7 +36,7 @@ struct PlayRefusal {
         self.question = question
     }
 
-    /// Google's words for why, of both its forms.
+    /// Google's codes for the reason, from both of its error formats.
     private var reasons: Set<String> {
         let old = error?["errors"]?.array?.compactMap { $0["reason"]?.string } ?? []
         let new = error?["details"]?.array?.compactMap { $0["reason"]?.string } ?? []
@@ -53,7 +53,7 @@ struct PlayRefusal {
     private static let forbidden: Set<String> = [
         "permissionDenied", "insufficientPermissions", "PERMISSION_DENIED",
     ]
-    /// Why nothing was bought with a token, besides 404 and 410.
+    /// The reasons, besides 404 and 410, that mean that nothing was bought with a token.
     private static let unknown: Set<String> = [
         "invalid", "invalidValue", "purchaseTokenNotFound", "purchaseTokenDoesNotMatchPackageName",
         "purchaseTokenDoesNotMatchProductId",
@@ -61,12 +61,12 @@ struct PlayRefusal {
     private static let pause: Int64 = 60_000
 
     func trouble(now: Instant) -> StoreTrouble {
-        // Only an answer in Google's form is Google's: anything on the way may answer otherwise.
+        // Only an answer in Google's format comes from Google. Others may come from a proxy in between.
         guard let error else { return .notFromGoogle(status) }
         let message = (error["message"]?.string ?? "").printed(without: question.token)
         if isAboutPackage(message) { return .unknownPackage(app) }
         switch status {
-        // For a day after it was invited, an account is refused in either way.
+        // For up to a day after its invitation, an account may get either status.
         case 401 where reasons.isDisjoint(with: Self.forbidden): return .unauthorized
         case 401, 403, 429:
             if status == 429 || !reasons.isDisjoint(with: Self.limits) {
@@ -80,7 +80,7 @@ struct PlayRefusal {
         }
     }
 
-    /// Whether it is the app that is not known, and not what was asked about it.
+    /// Whether Google does not know the app itself, as opposed to the thing that was asked for.
     private func isAboutPackage(_ message: String) -> Bool {
         reasons.contains("applicationNotFound")
             || status == 400 && message.contains("package \(app.text)")
@@ -89,12 +89,12 @@ struct PlayRefusal {
 
 extension StoreTrouble {
     fileprivate static func notFromGoogle(_ status: Int) -> StoreTrouble {
-        .unavailable("it answered \(status) in another form than Google's")
+        .unavailable("it answered \(status) in a form that is not Google's")
     }
 
     static func noKey(of app: AppID) -> StoreTrouble {
         .unconfigured(
-            "Deed has no key for Google Play for \(app). In the Google Cloud console, make a key of "
+            "Deed has no key for Google Play for \(app). In the Google Cloud console, create a key for "
                 + "a service account (IAM & Admin, Service Accounts, Keys, Add key, JSON), and set it "
                 + "with: deed app set --package \(app) --service-account-file FILE")
     }
@@ -109,7 +109,7 @@ extension StoreTrouble {
 
     fileprivate static func noPermission(of app: AppID) -> StoreTrouble {
         denied(
-            "Google does not let the service account read this of \(app). In the Play Console, open "
+            "Google does not let the service account read this for \(app). In the Play Console, open "
                 + "Users and permissions, invite the account by its e-mail address, and give it "
                 + "\"View app information\" and \"View financial data, orders, and cancellation "
                 + "survey responses\" for the app. A new permission can take a day to work.",
@@ -123,14 +123,14 @@ extension StoreTrouble {
 
     fileprivate static func unknownPackage(_ app: AppID) -> StoreTrouble {
         denied(
-            "Google knows no app \(app) that this service account may see: check the package name in "
+            "Google knows of no app \(app) that this service account may see: check the package name in "
                 + "the Play Console, and that the account was invited to the developer account that "
                 + "owns the app.", isKey: false)
     }
 }
 
 extension String {
-    /// One short line of it, without a token that the store may repeat.
+    /// The text in one short line, without the token, which the store may repeat.
     fileprivate func printed(without token: String?) -> String {
         let text = token.map { replacing($0, with: "…") } ?? self
         return String(text.unicodeScalars.map { $0.value < 0x20 ? " " : Character($0) }.prefix(300))

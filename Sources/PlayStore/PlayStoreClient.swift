@@ -5,24 +5,24 @@ internal import Outbound
 package import StoreAccess
 package import Threading
 
-/// What comes of a question.
+/// A question in progress, with its result or its error.
 package typealias PlayAsking<Value: Sendable> = Course<Result<Value, StoreTrouble>>
 
-/// What the store stated, in its own bytes, and when it was asked.
+/// The store's statement in its own bytes, and when Deed asked for it.
 package struct PlayReading<Statement: Sendable>: Sendable {
     package let statement: Statement
     package let bytes: [UInt8]
-    /// By the machine's clock, before the question was sent: the store answers what holds then or later.
+    /// The machine's time before the question was sent. The answer is true at that time or later.
     package let readAt: Instant
 }
 
 /// Asks Google Play about purchases.
 package struct PlayStoreClient: Sendable {
-    /// The purchase to which a token is known to belong.
+    /// Looks up the purchase that a token is known to belong to.
     package typealias Roots =
         @Sendable (_ token: String, _ app: StoreApp) throws(Fault) -> TransactionID?
 
-    /// The pauses before a question is repeated.
+    /// The pauses before a question is repeated, in milliseconds.
     private static let pauses: [Int64] = [300, 1500]
     private static let googleAddress = "https://androidpublisher.googleapis.com"
 
@@ -46,7 +46,7 @@ package struct PlayStoreClient: Sendable {
         tokens = AccessTokens(alarms)
     }
 
-    /// What Google answers, read by `parse`.
+    /// Google's answer, read by `parse`.
     func reading<Statement>(
         _ question: PlayQuestion, _ time: PlayTime,
         _ parse: @escaping @Sendable ([UInt8]) throws(EvidenceRefusal) -> Statement
@@ -67,7 +67,7 @@ package struct PlayStoreClient: Sendable {
         }
     }
 
-    /// What Google answers, and when it was asked.
+    /// Google's answer, and when Deed asked.
     private typealias Told = (bytes: [UInt8], readAt: Instant)
 
     private func bytes(_ question: PlayQuestion, _ time: PlayTime) -> PlayAsking<Told> {
@@ -87,7 +87,7 @@ package struct PlayStoreClient: Sendable {
         }
     }
 
-    /// Where an app's questions go, and with which key.
+    /// The host and the key for an app's questions.
     private struct PlayPlace: Sendable {
         let host: String
         let key: ServiceAccountKey
@@ -98,12 +98,13 @@ package struct PlayStoreClient: Sendable {
         guard let file = credentials.secrets[ServiceAccountKey.member],
             let key = try? ServiceAccountKey(file: file)
         else { throw .noKey(of: app.key.id) }
-        // A real key is of no use to a store on this machine, and a practice store's is none to Google.
+        // A real key does not work with a store on this machine, and a practice store's key does not work with
+        // Google.
         let host = credentials.address?.url ?? PlayStoreClient.googleAddress
         return PlayPlace(host: host, key: key)
     }
 
-    /// Asks again after pauses; not where the queue asks again anyway.
+    /// Repeats a failed question after pauses, unless the queue will repeat it anyway.
     private func patiently(
         _ time: PlayTime, _ pauses: ArraySlice<Int64>,
         _ ask: @escaping @Sendable () -> PlayAsking<Told>
@@ -118,7 +119,7 @@ package struct PlayStoreClient: Sendable {
         }
     }
 
-    /// Asks once, and once more with another access token if the store does not accept the first.
+    /// Asks once, and a second time with a new access token if the store does not accept the first token.
     private func ask(
         _ question: PlayQuestion, at place: PlayPlace, _ time: PlayTime, isSecond: Bool = false
     ) -> PlayAsking<Told> {
@@ -172,7 +173,7 @@ package struct PlayStoreClient: Sendable {
                     headers: [("Content-Type", "application/x-www-form-urlencoded")],
                     body: Array(form.utf8))
                 guard let left = time.left else { return .ended(.failure(.outOfTime)) }
-                // Whichever app needs it, it is the key's.
+                // All apps with the same key share its budget.
                 let turn = PlayBucket.accessTokens.turn(key.holder(in: app))
                 return line.answering(request, turn, left).map { answer in
                     Result { () throws(StoreTrouble) in
@@ -197,14 +198,14 @@ package struct PlayStoreClient: Sendable {
             let seconds = json?["expires_in"]?.integer
                 ?? json?["expires_in"]?.string.flatMap({ Int64($0) }),
             (1...86_400).contains(seconds)
-        else { throw .unreadable("it is no access token") }
+        else { throw .unreadable("it is not an access token") }
         return AccessToken(
             text: text, given: now, until: now.advanced(byMilliseconds: seconds * 1000))
     }
 }
 
 extension Course {
-    /// The same, followed by what `next` makes of a good answer.
+    /// The same course, continued with `next` after a successful answer.
     func thenIfWell<Value, Other>(
         _ next: @escaping @Sendable (Value) -> PlayAsking<Other>
     ) -> PlayAsking<Other> where End == Result<Value, StoreTrouble> {
@@ -222,7 +223,7 @@ extension StoreTrouble {
 }
 
 extension String {
-    /// Whether it can stand in a header.
+    /// Whether the text is valid in a header.
     fileprivate var isHeaderValue: Bool {
         (1...4096).contains(utf8.count) && utf8.allSatisfy { (0x21...0x7E).contains($0) }
     }

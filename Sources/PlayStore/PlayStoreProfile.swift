@@ -21,21 +21,21 @@ package struct PlayStoreProfile: StoreProfile {
             ServiceAccountKey.member, .key, isSecret: true,
             help: (
                 "FILE",
-                "the service account's key as Google Cloud gives it (JSON); - for standard "
+                "the service account's key as Google Cloud issues it (JSON); - for standard "
                     + "input"
             ))
     ]
     package let appFlag = (name: "package", help: "the app's package name in Google Play")
     package let console = "the Play Console"
-    package let addressCure = "Deed takes no notifications of Google Play yet."
+    package let addressCure = "Deed does not accept notifications from Google Play yet."
     package let probes = StoreProbe.allCases
 
-    /// How many tokens are taken in one call.
+    /// How many tokens one call may submit.
     package static let tokenLimit = 20
 
     package init() {}
 
-    /// Google has no history to ask for.
+    /// Google offers no history of notifications.
     package func historyPause(in environment: Environment) -> Int64 { 0 }
     package func newsReach(in environment: Environment) -> Int64 { 0 }
 
@@ -57,29 +57,29 @@ package struct PlayStoreProfile: StoreProfile {
             if key.isOfGoogle { return credentials }
             throw InvalidCredential(
                 ServiceAccountKey.member,
-                "This key is a practice store's, and the app's store is Google: the operator gives such "
-                    + "a key together with --store-url, and takes both away with --forget-credentials."
+                "This key is a practice store's, but the app's store is Google: the operator sets such "
+                    + "a key together with --store-url, and removes both with --forget-credentials."
             )
         }
         if key.tokenAddress == "\(address.url)/token" { return credentials }
         throw InvalidCredential(
             ServiceAccountKey.member,
             "The app's store is at \(address.url), and this key is not for a store there: give Deed the "
-                + "practice store's own file, or take the address away with --store-url none.")
+                + "practice store's own file, or remove the address with --store-url none.")
     }
 }
 
 extension InvalidCredential {
     fileprivate init(_ mistake: ServiceAccountKey.Mistake) {
         let file =
-            "the JSON file that the Google Cloud console gives out for a service account's key"
+            "the JSON file that the Google Cloud console issues for a service account's key"
         let sentence =
             switch mistake {
             case .notJSON: "It is not \(file)."
             case .otherType(let type): "It is of the type \"\(type.prefix(40))\", not \(file)."
             case .missing(let name): "It lacks \"\(name)\"; it must be \(file), unchanged."
             case .badKey:
-                "Its \"private_key\" is no RSA key in PEM without a password; it must be \(file), "
+                "Its \"private_key\" is not an RSA key in PEM without a password; it must be \(file), "
                     + "unchanged."
             case .foreignTokenAddress:
                 "Its \"token_uri\" is neither Google's nor on this machine: another host would "
@@ -96,7 +96,7 @@ extension String {
         if isEmpty { return "is empty; send the purchase token as the app got it." }
         if utf8.count > Self.tokenBytes { return "is longer than \(Self.tokenBytes) bytes." }
         if !utf8.allSatisfy({ (0x21...0x7E).contains($0) }) {
-            return "holds a character that no purchase token has; send it as the app got it."
+            return "contains a character that no purchase token has; send it as the app got it."
         }
         return nil
     }
@@ -111,7 +111,7 @@ extension String {
                         $0.isLetter || (0x30...0x39).contains($0) || $0 == UInt8(ascii: "_")
                     }
             }
-        return isName ? nil : "is no package name, like \"com.example.game\"."
+        return isName ? nil : "is not a package name like \"com.example.game\"."
     }
 
     fileprivate var productMistake: String? {

@@ -2,27 +2,27 @@ internal import Core
 internal import Crypto
 internal import JSON
 
-/// The key of a service account, from the file that Google Cloud gives out.
+/// A service account's key, from the file that Google Cloud issues.
 package struct ServiceAccountKey: Hashable, Sendable {
-    /// The name of the file's content among an app's credentials.
+    /// The name under which an app's credentials contain the file.
     package static let member = "service_account"
 
     let email: String
     let keyID: String
-    /// PKCS#8 in PEM.
+    /// The private key in PKCS#8 and PEM.
     let pem: String
-    /// Where it gets its access tokens.
+    /// The address to request access tokens from.
     let tokenAddress: String
 
-    /// Why a file is no key.
+    /// Why a file does not contain a usable key.
     package enum Mistake: Error, Hashable, Sendable {
         case notJSON
-        /// It is another kind of credentials.
+        /// The file contains another type of credentials.
         case otherType(String)
         case missing(String)
-        /// `private_key` is no RSA key in PEM without a password.
+        /// `private_key` is not an RSA key in PEM without a password.
         case badKey
-        /// A key that another host could ask for would be given away.
+        /// The file names a host that must not receive what the key signs.
         case foreignTokenAddress
     }
 
@@ -47,16 +47,16 @@ package struct ServiceAccountKey: Hashable, Sendable {
         guard Self.isTrusted(tokenAddress) else { throw .foreignTokenAddress }
     }
 
-    /// In whose name access tokens are asked for, as the budgets and lanes of calls know it.
+    /// The owner of the access tokens, for the budgets and lanes of calls.
     func holder(in app: StoreApp) -> StoreApp {
         let name = (try? AppID(email)) ?? app.key.id
         return StoreApp(project: app.project, key: AppKey(store: app.key.store, id: name))
     }
 
-    /// Whether Google itself gives access tokens for it.
+    /// Whether Google itself issues access tokens for the key.
     var isOfGoogle: Bool { tokenAddress == Self.googleAddress }
 
-    /// Google's own address, or a store on this machine.
+    /// Whether the address is Google's own or that of a store on this machine.
     private static func isTrusted(_ address: String) -> Bool {
         if address == googleAddress { return true }
         guard address.hasSuffix("/token") else { return false }
@@ -64,10 +64,10 @@ package struct ServiceAccountKey: Hashable, Sendable {
     }
 
     private static let scope = "https://www.googleapis.com/auth/androidpublisher"
-    /// The longest that Google allows, in seconds.
+    /// The longest lifetime that Google allows, in seconds.
     private static let lifetime: Int64 = 3600
 
-    /// What the key signs to get an access token.
+    /// The signed assertion that is exchanged for an access token.
     func assertion(now: Instant) -> String? {
         guard let signer = RSASigningKey(pem: Array(pem.utf8)) else { return nil }
         let head: JSON = ["alg": "RS256", "typ": "JWT", "kid": .string(keyID)]
@@ -85,7 +85,7 @@ package struct ServiceAccountKey: Hashable, Sendable {
     }
 }
 
-// Printing one by mistake reveals nothing.
+// Printing a key by mistake must reveal nothing.
 extension ServiceAccountKey: CustomStringConvertible {
     package var description: String { "the key of a service account" }
 }

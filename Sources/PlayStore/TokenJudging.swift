@@ -3,10 +3,10 @@ internal import Evidence
 internal import JSON
 package import Threading
 
-/// Asks Google about the tokens that back ends hand in.
+/// Asks Google about the tokens that back ends submit.
 extension PlayStoreClient {
-    /// What the purchase of a token states, and those before it: no longer after the milliseconds, if there
-    /// are any.
+    /// Judges a token's purchase and the earlier ones that it continues. It takes no longer than `milliseconds`, if
+    /// given.
     package func judging(
         _ inquiry: StoreInquiry, within milliseconds: Int64?
     ) -> Course<Judgement<[ProvenEvidence], Postponement>> {
@@ -20,14 +20,14 @@ extension PlayStoreClient {
         }
     }
 
-    /// How long the queue waits for all that a token needs: well within an item's lease.
+    /// How long the queue waits for all answers about a token. It is well below an item's lease.
     private static let queuePatience: Int64 = 60_000
 
     private static func verdict(
         on trouble: StoreTrouble
     ) -> Judgement<[ProvenEvidence], Postponement> {
         if trouble.meaning == .purchaseUnknown { return .refused(.unknownToken) }
-        // Genuine purchases must not be lost to a faulty store or a wrong setting.
+        // A faulty store or a wrong setting must not cause genuine purchases to be lost.
         let reason = IntakeReason(code: trouble.code, sentence: trouble.sentence)
         if case .limited(let until) = trouble { return .tryAgain(reason, after: until) }
         return .tryAgain(reason)
@@ -37,14 +37,14 @@ extension PlayStoreClient {
         on chain: PlayChain, _ inquiry: StoreInquiry
     ) -> Judgement<[ProvenEvidence], Postponement> {
         if chain.standing == .pending { return .waits(.unpaid) }
-        // Of a change that was given up, the purchase before it is left.
+        // After an abandoned change, the purchase before it remains.
         if chain.standing == .cancelledUnpaid, chain.links.count == 1 {
             return .refused(.cancelledUnpaid)
         }
         do throws(RefusedEvidence) {
             return .believed(try prove(chain, of: inquiry.app.trusted, now: inquiry.now))
         } catch {
-            // Google vouches for it; if it cannot be read, a later release may.
+            // Google confirms the purchase. If this release cannot read the answer, a later one may.
             return .tryAgain(IntakeReason(error))
         }
     }
@@ -65,21 +65,24 @@ extension PlayTokenKey {
 
 extension RefusedEvidence {
     fileprivate static let unreadableToken = RefusedEvidence(
-        code: "unrecognized", sentence: "It is no purchase token as back ends hand them in.")
+        code: "unrecognized",
+        sentence: "It is not a purchase token in the form that back ends submit.")
 
     fileprivate static let unknownToken = RefusedEvidence(
         code: "token_unknown",
-        sentence: "Google knows no purchase of this app by the token, or none any more: it forgets "
+        sentence:
+            "Google knows no purchase in this app with the token, or no longer knows it: it forgets "
             + "subscriptions sixty days after their end. Send the token as the app got it, with the "
             + "package that it was bought in.")
 
     fileprivate static let cancelledUnpaid = RefusedEvidence(
         code: "purchase_cancelled",
-        sentence: "The purchase was cancelled before it was paid: nothing was bought.")
+        sentence: "The purchase was cancelled before it was paid for: nothing was bought.")
 }
 
 extension IntakeReason {
     fileprivate static let unpaid = IntakeReason(
         code: "purchase_pending",
-        sentence: "The purchase is not paid yet; Deed asks again until it is, or is cancelled.")
+        sentence:
+            "The purchase is not paid for yet; Deed asks again until it is paid for or cancelled.")
 }

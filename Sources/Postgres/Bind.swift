@@ -16,13 +16,13 @@ package enum Bind: Sendable {
 /// The parameters of one call, laid out one after another.
 struct EncodedBinds {
     let bytes: [UInt8]
-    /// Where each parameter lies; `nil` is NULL.
+    /// The range of each parameter's bytes; `nil` is NULL.
     let ranges: [Range<Int>?]
 
     init(_ binds: [Bind]) {
         var ranges: [Range<Int>?] = []
         ranges.reserveCapacity(binds.count)
-        // One more byte gives an empty value at the end an address, too. Without an address it
+        // With one extra byte, even an empty value at the end has an address. Without an address it
         // would mean NULL.
         let room = binds.reduce(1) { $0 + $1.room }
         bytes = [UInt8](unsafeUninitializedCapacity: room) { memory, count in
@@ -59,8 +59,8 @@ extension Bind {
     private static let header = 20
 }
 
-/// Lays out values in memory that has room for them. Growing an array at each step takes longer
-/// than writing.
+/// Lays out values in memory that is large enough for them. Growing an array at each step takes
+/// longer than writing.
 private struct BindWriter {
     private let memory: UnsafeMutableRawBufferPointer
     private(set) var count = 0
@@ -77,7 +77,7 @@ private struct BindWriter {
         case text = 25
     }
 
-    /// False for NULL, which writes nothing.
+    /// False for NULL, for which no bytes are written.
     mutating func write(_ bind: Bind) -> Bool {
         switch bind {
         case .text(let text): writeValue(text) { $0.write($1) }
@@ -86,7 +86,7 @@ private struct BindWriter {
         case .bytea(let value): writeValue(value) { $0.write($1) }
         case .bool(let flag): writeValue(flag) { $0.write($1) }
         case .texts(let texts): writeArray(texts, of: .text) { $0.write($1) }
-        // Lazily, since making an array of optionals would cast each element.
+        // Mapped lazily, since an array of optionals would require casting each element.
         case .int8s(let numbers):
             writeArray(numbers.lazy.map(Optional.some), of: .int8) { $0.write($1) }
         case .optionalInt8s(let numbers): writeArray(numbers, of: .int8) { $0.write($1) }
@@ -142,7 +142,7 @@ private struct BindWriter {
     }
 
     private mutating func write(_ bytes: UnsafeRawBufferPointer) {
-        precondition(bytes.count <= memory.count - count, "a value has more bytes than it told")
+        precondition(bytes.count <= memory.count - count, "a value has more bytes than it declared")
         UnsafeMutableRawBufferPointer(rebasing: memory[count...]).copyMemory(from: bytes)
         count += bytes.count
     }

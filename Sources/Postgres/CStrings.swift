@@ -1,6 +1,6 @@
 import Glibc
 
-/// C strings in an array that ends with a null, for calls that take one.
+/// C strings in a null-terminated array, for calls that take one.
 struct CStrings: ~Copyable {
     private let owned: [UnsafeMutablePointer<CChar>?]
 

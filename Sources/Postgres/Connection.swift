@@ -7,7 +7,7 @@ package struct Connection: ~Copyable {
     private let owner: Handle
     private let schema: String
     private var prepared: Set<String> = []
-    /// How long the server may stay silent. It can hang without closing the connection.
+    /// How long the server may stay silent. A server can hang without closing the connection.
     private let silenceLimit: Int64?
     private let planLifetime: Int64
     private let pulse: Pulse?
@@ -45,10 +45,10 @@ package struct Connection: ~Copyable {
     /// Whether the connection is known to be broken.
     package var isBroken: Bool { PQstatus(pointer) != CONNECTION_OK }
 
-    /// Whether it was given up with the others, because its server may no longer be the one to use.
+    /// Whether it was abandoned along with others, because its server may no longer be the right one.
     package var isGivenUp: Bool { pulse.map { $0.count != losses } ?? false }
 
-    /// Gives up all other current connections. A connection that was given up stays given up.
+    /// Abandons all other current connections. An abandoned connection stays abandoned.
     package mutating func outliveOthers() {
         guard let pulse else { return }
         let count = pulse.loseOthers()
@@ -93,7 +93,7 @@ package struct Connection: ~Copyable {
             firstError = firstError ?? error
         }
         let error = try receiveSync() ?? firstError
-        // Ignore answers from a server that is no longer the one to use.
+        // Ignore answers from a server that may no longer be the right one.
         try requirePulse()
         if let error { throw error }
     }
@@ -257,5 +257,5 @@ struct Handle: ~Copyable {
     }
 }
 
-/// Ignores notices, which are for a person at a terminal. Important ones come as errors.
+/// Ignores notices, which are meant for a person at a terminal. Important ones arrive as errors.
 private func ignoreNotice(_: UnsafeMutableRawPointer?, _: UnsafePointer<CChar>?) {}

@@ -1,8 +1,8 @@
-/// Where the database is, and how a session begins.
+/// Where the database is, and how a session starts.
 package struct ConnectionSettings: Sendable {
     /// For libpq: a `postgresql://` URL or `keyword=value` pairs.
     package var url: String
-    /// The schema of the tables that statements name.
+    /// The schema of the tables named in statements.
     package var schema = "deed"
     /// The role whose rights the session gets; `nil` keeps the login's.
     package var role: String?
@@ -22,7 +22,7 @@ package struct ConnectionSettings: Sendable {
     package var lockTimeoutMilliseconds = 0
     /// Whether to accept a server that refuses writes.
     var isAnyServerTaken = false
-    /// A plan suits the tables' sizes at the time it was made. It may be used for this long.
+    /// How long a plan may be used. A plan suits the tables' sizes at the time when it was made.
     package var planLifetimeMilliseconds: Int64 = 10_000
 
     package init(
@@ -35,7 +35,7 @@ package struct ConnectionSettings: Sendable {
         self.statementTimeoutMilliseconds = statementTimeoutMilliseconds
     }
 
-    /// Whether there are several addresses. The server promoted last is then used.
+    /// Whether there are several addresses. The most recently promoted server is then used.
     package var namesSeveralServers: Bool { Addresses(self) != nil }
 
     /// For queries that PostgreSQL answers immediately or not at all.
@@ -47,14 +47,14 @@ package struct ConnectionSettings: Sendable {
         return settings
     }
 
-    /// A working server ends a statement in time. One that stays silent longer hangs.
+    /// A working server ends a statement in time. One that stays silent for longer is hanging.
     var silenceLimitMilliseconds: Int64? {
         if statementTimeoutMilliseconds == 0 { return nil }
         return Int64(statementTimeoutMilliseconds + silenceMarginMilliseconds)
     }
 
-    /// The URL overrides everything but the encoding, which reading depends on. Among several
-    /// servers, a writable one is chosen: a standby may lag behind acknowledged commits.
+    /// The URL overrides everything but the encoding, which decoding depends on. Among several
+    /// servers, a writable one is chosen, because a standby may lag behind acknowledged commits.
     var parameters: [(name: String, value: String)] {
         [
             ("connect_timeout", String(connectTimeoutSeconds)), ("keepalives_idle", "15"),

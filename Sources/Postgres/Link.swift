@@ -1,11 +1,11 @@
 import Threading
 
-/// Runs on a new connection before it is used, because what was known may be about another server
+/// Runs on a new connection before its use, because earlier knowledge may be about another server
 /// or an older state. An error ends the connection.
 package typealias Greeting =
     @Sendable (_ connection: inout Connection, _ isFirst: Bool) throws(PostgresError) -> Void
 
-/// A connection made on first use, and made again after it breaks.
+/// A connection that is opened on first use, and reopened after it breaks.
 ///
 /// While the server is unreachable, attempts are spaced out (50 ms, doubling up to 1 s). Calls in
 /// between fail immediately instead of each waiting for a connect timeout.
@@ -51,7 +51,7 @@ package struct Link: ~Copyable {
             connection = consume current
             return result
         } catch {
-            // A server that stopped accepting writes is not the one that was connected to.
+            // A server that has stopped accepting writes is no longer the kind of server that was chosen.
             let isReadOnly = error.sqlState == "25006"
             if error.kind == .statement, !isReadOnly, current.isIdle {
                 connection = consume current
@@ -65,7 +65,7 @@ package struct Link: ~Copyable {
             return connection
         }
         let losses = settings.pulse?.count ?? 0
-        // If connections were given up since, there may be another server to try.
+        // If connections were abandoned since, there may be another server to try.
         if monotonicMilliseconds() < nextAttempt, losses == lossesByThen { throw refusal }
         do throws(PostgresError) {
             var connection = try Connection.open(settings)

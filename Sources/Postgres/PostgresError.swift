@@ -1,17 +1,17 @@
 /// Why PostgreSQL did not carry out a request.
 ///
-/// The description never contains values. The server's own message may, so it is kept apart.
+/// The description never contains values. The server's own message may, so it is kept separately.
 package struct PostgresError: Error, Sendable, CustomStringConvertible {
     package enum Kind: Hashable, Sendable {
-        /// There is no connection, or it broke. Work under way may or may not have been done.
+        /// There is no connection, or it broke. Work in progress may or may not have been done.
         case connection
-        /// The server answers but is not the one to use.
+        /// The server answers but is not the right one.
         case unwanted
         /// The server refused a statement.
         case statement
-        /// No connection of the pool became free in time.
+        /// No connection in the pool became free in time.
         case exhausted
-        /// The server answered something unexpected.
+        /// The server's answer was unexpected.
         case unexpected
     }
     package let kind: Kind
@@ -52,8 +52,8 @@ package struct PostgresError: Error, Sendable, CustomStringConvertible {
     /// Whether the server's disk is full.
     package var isLackOfRoom: Bool { sqlState == "53100" }
 
-    /// Whether the server's message is about a missing or closed object of the schema, and so
-    /// contains no value.
+    /// Whether the server's message is about a missing or inaccessible object of the schema, and
+    /// thus contains no value.
     private var namesAnObject: Bool {
         ["42501", "42P01", "42703", "42883"].contains(sqlState) && !serverMessage.isEmpty
     }

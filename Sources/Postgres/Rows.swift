@@ -31,8 +31,8 @@ package struct Rows: ~Copyable {
             serverMessage: field(Int32(UInt8(ascii: "M"))) ?? "")
     }
 
-    /// Class 08 is a broken connection. Class 57P, 25P03 and 25P04 end a session that was idle too
-    /// long, or whose server is stopping or starting.
+    /// Class 08 means a broken connection. Class 57P, 25P03 and 25P04 mean that the session was
+    /// idle for too long, or that its server is stopping or starting.
     private static func endsConnection(_ sqlState: String) -> Bool {
         sqlState.hasPrefix("08") || sqlState.hasPrefix("57P")
             || ["25P03", "25P04"].contains(sqlState)

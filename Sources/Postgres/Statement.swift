@@ -21,7 +21,7 @@ package struct Statement: Sendable {
         name = "s" + String(digest, radix: 16)
     }
 
-    /// Puts words of the program in place of the names in braces.
+    /// Replaces the names in braces with words from the program.
     package func filled(_ words: [String: String]) -> Statement {
         Statement(
             template: words.reduce(template) { text, word in

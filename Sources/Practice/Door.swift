@@ -2,8 +2,9 @@ import Foundation
 internal import Glibc
 internal import Threading
 
-/// The store's public address: passes connections to the server behind it, and breaks some of them
-/// as the configured trouble requires. A correct HTTP server cannot do that itself.
+/// The store's public address. It passes connections on to the server behind it, and breaks some of them as the
+/// trouble
+/// settings require, which a correct HTTP server could not do.
 final class Door: Sendable {
     typealias Strike = @Sendable () -> (stroke: Trouble.SocketStroke?, waits: Int64)
 
@@ -21,7 +22,8 @@ final class Door: Sendable {
             let wanted = UInt16(parts[1])
         else {
             throw .invalid(
-                "--listen must be 127.0.0.1:PORT: the practice store has no keys to ask for")
+                "--listen must be 127.0.0.1:PORT, because most calls to the practice store need no key"
+            )
         }
         let socket = makeSocket()
         var yes: Int32 = 1
@@ -30,7 +32,7 @@ final class Door: Sendable {
         let isBound = withAddress(&address) { bind(socket, $0, $1) } == 0
         guard isBound, Glibc.listen(socket, 128) == 0 else {
             Glibc.close(socket)
-            throw .broken("\(listen) cannot be used to listen; another program may use it already")
+            throw .broken("cannot listen on \(listen); another program may already be using it")
         }
         var length = socklen_t(MemoryLayout<sockaddr_in>.size)
         _ = withUnsafeMutablePointer(to: &address) { pointer in
@@ -68,13 +70,14 @@ final class Door: Sendable {
     }
 }
 
-/// One connection through the door.
+/// One connection that is being passed on.
 private final class Passage: Sendable {
     private let client: Int32
     private let inner: UInt16
     private let strike: Door.Strike
-    /// Whether the current request is to the control API, which never has trouble, and whether its
-    /// answer has not begun.
+    /// Whether the current request is to the control API, which never has trouble, and whether its answer has not
+    /// started
+    /// yet.
     private let request = Monitor((isControl: false, isFresh: false))
 
     init(
@@ -125,7 +128,7 @@ private final class Passage: Sendable {
                 return request.isFresh && !request.isControl
             }
             let (stroke, waits) = isStruck ? strike() : (nil, 0)
-            // Each connection has its own thread here, so a late answer delays no other.
+            // Each connection has its own thread here, so a late answer does not delay others.
             if waits > 0 { pause(milliseconds: waits) }
             switch stroke {
             case nil:
@@ -146,7 +149,7 @@ private final class Passage: Sendable {
         }
     }
 
-    /// Sends the answer as the beginning of an endless one, until the client gives up.
+    /// Sends the answer as the start of an endless one, until the client disconnects.
     private func sendForEver(_ bytes: [UInt8]) {
         var text = String(decoding: bytes, as: UTF8.self)
         if let start = text.range(of: "Content-Length: "),
@@ -184,7 +187,7 @@ private func withAddress(
     }
 }
 
-/// Some bytes; `nil` at the end.
+/// Receives some bytes; `nil` at the end.
 private func receive(from socket: Int32) -> [UInt8]? {
     var buffer = [UInt8](repeating: 0, count: 64 << 10)
     var count = -1

@@ -1,7 +1,7 @@
 import Glibc
 
-/// Ensures that only this process sells from a folder: two would give two purchases the same name.
-/// The system releases it when the process ends, however it ends.
+/// Ensures that only this process sells from a folder, because two would give different purchases the same name. The
+/// system releases the lock whenever the process ends.
 package struct FolderLock: ~Copyable {
     private let descriptor: Int32
 

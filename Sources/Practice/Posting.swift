@@ -1,15 +1,15 @@
 package import Core
 package import JSON
 
-/// A notification, and its delivery.
+/// A notification and its delivery.
 package struct Posting: Codable, Sendable {
     package struct Attempt: Codable, Sendable {
         package let at: Instant
-        /// In the words of the notification history.
+        /// The result, as the notification history names it.
         package let result: String
     }
 
-    /// Its subject besides a transaction.
+    /// What the notification is about besides a transaction.
     enum About: Codable, Sendable {
         case nothing
         case transaction(String, renewal: String?)
@@ -23,25 +23,25 @@ package struct Posting: Codable, Sendable {
     /// When the store signed it.
     let signedAt: Instant
     package let at: Instant
-    /// The transaction, and the customer.
+    /// The transaction and the customer that the notification is about.
     package let transaction: String?
     package let customer: String?
-    /// The statements inside, as they were when it happened.
+    /// The statements inside, as they were at that time.
     let about: About
     let status: Int64?
     package internal(set) var attempts: [Attempt] = []
-    /// The time of the next attempt; `nil` once it was accepted or given up.
+    /// The time of the next attempt; `nil` once the notification was accepted or the store stopped trying.
     package internal(set) var next: Instant?
-    /// How often the first attempt sends it.
+    /// How many times the first attempt sends the notification.
     var copies = 1
-    /// Whether its first attempt has a wrong signature.
+    /// Whether the first attempt has a wrong signature.
     var isSpoiled = false
-    /// Why a customer requests a refund, if that is the news.
+    /// Why a customer requests a refund, if the notification is about a request.
     var reason: String?
 }
 
 extension PracticeWorld {
-    /// Records a notification about a transaction and, if it has one, its subscription.
+    /// Records a notification about a transaction and about its subscription, if it has one.
     mutating func post(
         _ type: String, _ subtype: String? = nil, about transaction: String?,
         because reason: Step.Reason? = nil
@@ -76,7 +76,7 @@ extension PracticeWorld {
         guard shop.app.notificationURL != nil else { return }
         var luck = fates.ofPosting(forgottenPostings + postings.count)
         if luck.strikes(trouble.drop) {
-            // Lost on its way: the store counts it as sent, and gets no answer.
+            // The notification was lost in transit. The store counts it as sent, but gets no answer.
             posting.attempts = [Posting.Attempt(at: now, result: "NO_RESPONSE")]
             return
         }
@@ -90,11 +90,11 @@ extension PracticeWorld {
         openPostings.append(postings.count)
     }
 
-    /// How many notifications beyond the reach of the history are kept.
+    /// How many notifications are kept that are too old for the history.
     private static let oldPostings = 2000
     private static let reach = 181 * 86_400_000 as Int64
 
-    /// Deletes notifications that nothing refers to any more: a store may run for months.
+    /// Deletes notifications that are no longer referred to, because a store may run for months.
     mutating func forgetOldPostings() {
         let end = now.advanced(byMilliseconds: -pace.milliseconds(PracticeWorld.reach))
         let old = postings.prefix { $0.at < end && $0.next == nil }.count
@@ -105,10 +105,10 @@ extension PracticeWorld {
         openPostings = openPostings.map { $0 - surplus }
     }
 
-    /// Hours between attempts.
+    /// The hours between attempts.
     private static let retryHours: [Int64] = [1, 12, 24, 48, 72]
 
-    /// Records the result of an attempt, and the time of the next one, if any.
+    /// Records an attempt's result, and schedules the next attempt, if there is one.
     package mutating func record(_ result: String, of index: Int) {
         postings[index].attempts.append(Posting.Attempt(at: now, result: result))
         let tries = postings[index].attempts.count
@@ -124,7 +124,7 @@ extension PracticeWorld {
         postings[index].copies = 1
     }
 
-    /// The body of a notification before it is signed; `sign` signs the statements inside.
+    /// A notification's unsigned body; `sign` signs the statements inside.
     package func payload(of posting: Posting, sign: (JSON) -> String) -> JSON {
         var body = JSONObject()
         body.append("notificationType", .string(posting.type))

@@ -5,7 +5,7 @@ internal import Threading
 package final class Postman: Sendable {
     private let client: Monitor<HTTPClient>
 
-    /// Receivers that are slower than this count as silent.
+    /// The time limit for a receiver's answer, in milliseconds.
     private static let patience = 10_000
 
     package init() throws(PracticeError) {
@@ -16,7 +16,7 @@ package final class Postman: Sendable {
         }
     }
 
-    /// The result of posting the body, in the words of the notification history.
+    /// Posts the body; returns the result as the notification history names it.
     package func send(_ url: String, _ body: [UInt8]) -> String {
         var request = OutboundRequest(
             "POST", url, headers: [("Content-Type", "application/json")], body: body)

@@ -13,8 +13,9 @@ package final class PracticeServer: Sendable {
 
     private static let bodyLimit = 4 << 20
 
-    /// `listen` is an address of this machine, such as `127.0.0.1:9090`: only the server API requires
-    /// a key, so no other machine may reach it.
+    /// `listen` is an address of this machine, such as `127.0.0.1:9090`. No other machine may reach it, because only
+    /// the
+    /// server API requires a key.
     package init(_ store: PracticeStore, listen: String, now: @escaping @Sendable () -> Instant)
         throws(PracticeError)
     {
@@ -43,7 +44,7 @@ package final class PracticeServer: Sendable {
         store.run()
     }
 
-    /// Finishes its current requests, saves its state, and ends.
+    /// Finishes current requests, saves the state, and stops.
     package func stop() {
         door.close()
         server.drain(milliseconds: 2000)
@@ -51,7 +52,7 @@ package final class PracticeServer: Sendable {
     }
 }
 
-/// Assigns paths to their handlers.
+/// Maps paths to their handlers.
 private struct Routes: Sendable {
     let api: ServerAPI
     let receipts: VerifyReceipt
@@ -92,7 +93,7 @@ private struct Routes: Sendable {
         ) { answer(play) }
     }
 
-    /// The answer to a web page, whose browser sends its origin or the name of another host.
+    /// The refusal for a web page, whose browser sends the page's origin or another host's name.
     private static func stranger(_ request: borrowing Request) -> Response? {
         let host = ((try? request.header("Host")) ?? nil) ?? ""
         let name = host.hasPrefix("[") ? host.prefix { $0 != "]" } + "]" : host.prefix { $0 != ":" }
@@ -100,12 +101,12 @@ private struct Routes: Sendable {
         if isHere, ((try? request.header("Origin")) ?? nil) == nil { return nil }
         let body: JSON = [
             "code": "refused",
-            "detail": "Only programs on this machine may do that, and no web page: ask 127.0.0.1.",
+            "detail": "Only programs on this machine may do that, not web pages: use 127.0.0.1.",
         ]
         return Response(json: body, status: 403)
     }
 
-    /// Answers, or causes the configured trouble instead.
+    /// Answers the request, or causes the configured trouble instead.
     private func troubled(
         _ broken: Response,
         limited: @escaping @Sendable (Instant) -> Response = {

@@ -3,14 +3,15 @@ import Foundation
 internal import JSON
 internal import Threading
 
-/// The store's dependencies on its environment.
+/// The services that the store needs.
 package struct PracticePort: Sendable {
     /// The machine's clock.
     package var now: @Sendable () -> Instant
-    /// Posts a notification's body, and returns the word for the result.
+    /// Posts a notification's body, and returns the name of the result.
     package var send: @Sendable (_ url: String, _ body: [UInt8]) -> String
-    /// Called before anything happens at an instant of the test clock: a service with its own test
-    /// clock follows it, and nothing happens before it has arrived. `nil` if none follows.
+    /// Called before anything happens at an instant of the test clock, so that a service with its own test clock can
+    /// follow.
+    /// Nothing happens before the service has reached that instant. `nil` if no service follows.
     package var follow: (@Sendable (Instant) throws(PracticeError) -> Void)?
 
     package init(
@@ -24,30 +25,30 @@ package struct PracticePort: Sendable {
     }
 }
 
-/// A running practice store: one world, changed by one request at a time, kept in a folder.
+/// A running practice store: a world that handles one request at a time, and is saved in a folder.
 package final class PracticeStore: Sendable {
     package let authority: Authority
-    /// Google's keys; `nil` if the store sells nothing in Google Play.
+    /// The keys for Google Play; `nil` if the store sells nothing there.
     package let account: ServiceAccount?
     private let folder: DataFolder?
     private let port: PracticePort
     private let state: Monitor<PracticeWorld>
-    /// Held during a request, including its notifications. Reads do not need it: the receiver of a
-    /// notification may ask the store before it answers.
+    /// Held during a request and its notifications. Reads do not need it, because the receiver of a notification may
+    /// ask the
+    /// store before it answers.
     private let turn = Monitor(())
     private let isStopped = Monitor(false)
     private let isUnsaved = Monitor(false)
     /// Held while the state is saved.
     private let writing = Monitor(())
-    /// How long the state last took to save, and when that was, by the monotonic clock.
+    /// How long the last save took, and when it was, on the monotonic clock.
     private let written = Monitor((took: Int64(0), at: Int64(0)))
 
     private static let stateFile = "state.json"
-    /// If saving takes longer than the first of these, the state is saved at most once in the second,
-    /// in milliseconds.
+    /// If a save takes longer than `quick`, the state is saved at most once in `rest`. Both are in milliseconds.
     private static let (quick, rest): (Int64, Int64) = (50, 500)
 
-    /// `folder` keeps the store from one start to the next; without it, nothing is saved.
+    /// `folder` preserves the store between starts. Without it, nothing is saved.
     package init(
         _ world: PracticeWorld, authority: Authority, account: ServiceAccount? = nil,
         folder: DataFolder? = nil, port: PracticePort
@@ -59,7 +60,7 @@ package final class PracticeStore: Sendable {
         state = Monitor(world)
     }
 
-    /// The world in the folder; `nil` if there is none.
+    /// The world that is saved in the folder; `nil` if there is none.
     package static func world(in folder: DataFolder) throws(PracticeError) -> PracticeWorld? {
         guard folder.holds(stateFile) else { return nil }
         let bytes = try folder.bytes(stateFile)
@@ -84,12 +85,12 @@ package final class PracticeStore: Sendable {
         }
         let world = state.change(wake: .none) { $0 }
         guard let data = try? JSONEncoder().encode(world) else {
-            throw .broken("the store's state cannot be written down")
+            throw .broken("the store's state cannot be encoded")
         }
         try folder.write(Self.stateFile, Array(data), isSecret: true)
     }
 
-    /// Saves changes: immediately, or soon if the state is large and was just saved.
+    /// Saves changes immediately, or a little later if the state is large and was just saved.
     private func saveInTime() throws(PracticeError) {
         if maySave { try save() } else { isUnsaved.change { $0 = true } }
     }
@@ -99,7 +100,7 @@ package final class PracticeStore: Sendable {
         return took <= Self.quick || monotonicMilliseconds() - at >= Self.rest
     }
 
-    /// Reads the world at this moment of its clock.
+    /// Reads the world as of its clock's current time.
     package func read<Result, Failure: Error>(
         _ body: (inout PracticeWorld) throws(Failure) -> Result
     ) throws(Failure) -> Result {
@@ -114,13 +115,13 @@ package final class PracticeStore: Sendable {
         }
     }
 
-    /// Makes one change to the world, then does everything that is due because of it.
+    /// Makes a change to the world, and then does everything that becomes due because of it.
     package func change<Result>(
         _ body: (inout PracticeWorld) throws(PracticeError) -> Result
     ) throws(PracticeError) -> Result {
         try turn.change(wake: .none) { _ throws(PracticeError) -> Result in
             try runDue(until: clock)
-            // A request that is refused half-way leaves no trace.
+            // If a request is refused halfway, nothing changes.
             let result = try state.change(wake: .none) { world throws(PracticeError) in
                 var changed = world
                 let result = try body(&changed)
@@ -128,11 +129,11 @@ package final class PracticeStore: Sendable {
                 return result
             }
             do throws(PracticeError) {
-                // Each change has its own instant, and must not be ahead of the service that follows.
+                // Each change has its own instant, and must not be ahead of the service's clock.
                 try port.follow?(clock)
                 try runDue(until: clock)
             } catch {
-                // The request itself is done.
+                // From here on, the request counts as done.
                 try save()
                 throw error
             }
@@ -141,7 +142,7 @@ package final class PracticeStore: Sendable {
         }
     }
 
-    /// A step in Google Play.
+    /// Performs a step in Google Play.
     package func performInPlay(_ step: Step) throws(PracticeError) -> PlayHandOver {
         let (outcome, told) = try change { world throws(PracticeError) in
             let before = world.play.messages.count
@@ -164,21 +165,21 @@ package final class PracticeStore: Sendable {
         }
     }
 
-    /// Whether a Deed's clock follows this store's.
+    /// Whether a Deed server's clock follows this store's clock.
     package var isFollowed: Bool { port.follow != nil }
 
-    /// Moves the clock forward, and does everything on the way at its own instant.
+    /// Moves the clock forward, and does everything that is due on the way at its own instant.
     @discardableResult
     package func advance(to target: Instant) throws(PracticeError) -> [Event] {
         try turn.change(wake: .none) { _ throws(PracticeError) -> [Event] in
             let now = clock
             if target < now {
-                throw .refused("the clock stands at \(now.text) already, and only moves forward")
+                throw .refused("the clock is already at \(now.text), and only moves forward")
             }
             var events: [Event] = []
             do throws(PracticeError) {
-                // Changes at one instant take some further milliseconds, and notifications about them
-                // count.
+                // Several changes at one instant take a few additional milliseconds, and so do their
+                // notifications.
                 var end = target
                 repeat {
                     end = max(end, state.change(wake: .none) { $0.now })
@@ -199,7 +200,7 @@ package final class PracticeStore: Sendable {
         }
     }
 
-    /// The store's clock.
+    /// The current time on the store's clock.
     private var clock: Instant {
         let machine = port.now()
         return state.change(wake: .none) { world in
@@ -208,7 +209,7 @@ package final class PracticeStore: Sendable {
         }
     }
 
-    /// Something that happened on the way.
+    /// Something that happened while the clock moved.
     package struct Event: Sendable {
         package let at: Instant
         package let text: String
@@ -243,7 +244,7 @@ package final class PracticeStore: Sendable {
         }
     }
 
-    /// Sends a notification without locking the world.
+    /// Sends a notification while the world is not locked.
     private func attempt(_ index: Int) -> String {
         let (posting, url) = state.change(wake: .none) {
             ($0.postings[index], $0.shop.app.notificationURL)
@@ -255,7 +256,7 @@ package final class PracticeStore: Sendable {
         return result
     }
 
-    /// The body as posted.
+    /// The notification's body, as it is posted.
     package func body(of posting: Posting) -> [UInt8] {
         let payload = state.change(wake: .none) { world in
             world.payload(of: posting) { authority.sign($0) }
@@ -265,20 +266,20 @@ package final class PracticeStore: Sendable {
         return body.bytes
     }
 
-    /// Changes the world for a caller that may be handling a notification: it waits for nothing, and
-    /// due consequences follow soon after.
+    /// Changes the world for a caller that may be handling a notification. It does not wait, and whatever becomes due
+    /// happens soon afterwards.
     func changeSoon<Result>(_ body: (inout PracticeWorld) -> Result) -> Result {
         let result = read { world in
             world.tick()
             defer { world.lastChange = world.now }
             return body(&world)
         }
-        // An answer reports saved state; a failed save is tried again.
+        // An answer may only report saved state. If saving fails, it is tried again.
         if (try? save()) == nil { isUnsaved.change { $0 = true } }
         return result
     }
 
-    /// Does what is due as its clock runs and calls arrive, until it is stopped.
+    /// Does what is due as time passes and calls arrive, until the store is stopped.
     package func run() {
         startThread("practice clock") { [self] in
             while isStopped.wait(milliseconds: 100, for: { $0 ? true : nil }) == nil {
@@ -288,7 +289,7 @@ package final class PracticeStore: Sendable {
                 guard mustSave || isDue else { continue }
                 let isDone = turn.change(wake: .none) { _ in
                     defer { try? saveInTime() }
-                    // The next request reports errors from here.
+                    // The next request reports errors that occur here.
                     return (try? runDue(until: clock)) != nil
                 }
                 if !isDone { _ = isStopped.wait(milliseconds: 2000) { $0 ? true : nil } }
@@ -302,7 +303,7 @@ package final class PracticeStore: Sendable {
     }
 }
 
-/// The flag's previous value; clears the flag.
+/// Clears the flag, and returns its previous value.
 private func take(_ flag: inout Bool) -> Bool {
     defer { flag = false }
     return flag

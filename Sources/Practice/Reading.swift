@@ -1,9 +1,9 @@
 import Foundation
 internal import JSON
 
-/// Why the practice store refuses something.
+/// Why the practice store refuses a request.
 package enum PracticeError: Error, Equatable, CustomStringConvertible {
-    /// The request itself is wrong.
+    /// The request itself is invalid.
     case invalid(String)
     /// The request is valid, but the store's state does not allow it.
     case refused(String)
@@ -19,7 +19,7 @@ package enum PracticeError: Error, Equatable, CustomStringConvertible {
 
 func quoted(_ text: String) -> String { "\"\(text)\"" }
 
-/// Reads a value from JSON, and refuses unknown members by name.
+/// Reads a value from JSON. Unknown members are refused, and the error names them.
 func readStrictly<Value: Codable>(_ bytes: [UInt8]) throws(PracticeError) -> Value {
     let json: JSON
     do {
@@ -43,7 +43,7 @@ func readStrictly<Value: Codable>(_ bytes: [UInt8]) throws(PracticeError) -> Val
     }
 }
 
-/// The path of a member that reading dropped, if any.
+/// The path of a member that was ignored when reading, if there is one.
 private func unknownMember(of json: JSON, in known: JSON) -> String? {
     if let object = json.object {
         for member in object.members where !member.value.isNull {
@@ -74,7 +74,7 @@ private func sentence(of error: DecodingError) -> String {
     case .dataCorrupted(let context):
         let isOurs = context.debugDescription.hasPrefix("is \"")
         return place(context.codingPath) + " "
-            + (isOurs ? context.debugDescription : "has a value that is not known")
+            + (isOurs ? context.debugDescription : "has an unknown value")
     @unknown default: return "it cannot be read: \(error)"
     }
 }

@@ -1,15 +1,15 @@
 package import Core
 import Foundation
 
-/// What is decided when a store starts.
+/// Decisions that are made when a store starts.
 extension PracticeWorld {
-    /// Lets the clock run with the machine's.
+    /// Makes the clock run together with the machine's.
     package mutating func runWithMachine() { clockOffset = 0 }
 
-    /// Posts notifications there from now on.
+    /// Sets the address to which notifications are posted.
     package mutating func send(to url: String) { shop.app.notificationURL = url }
 
-    /// Continues after a pause with the present content of the shop's file.
+    /// Continues after a stop, with the current content of the shop's file.
     package mutating func takeUp(
         _ shop: Shop, pace: Pace?, clock: Instant?, seed: UInt64?
     ) throws(PracticeError) {
@@ -17,10 +17,10 @@ extension PracticeWorld {
         self.shop = shop
         self.shop.app.notificationURL = shop.app.notificationURL ?? url
         if let pace, pace != self.pace {
-            throw .refused("this store has another pace; start in a new folder to change it")
+            throw .refused("this store has a different pace; start in a new folder to change it")
         }
         if let seed, seed != self.seed {
-            throw .refused("this store has another seed; start in a new folder to change it")
+            throw .refused("this store has a different seed; start in a new folder to change it")
         }
         if clock != nil, clockOffset != nil {
             throw .refused("this store's clock runs; start in a new folder for a test clock")
@@ -29,17 +29,17 @@ extension PracticeWorld {
 }
 
 extension Shop {
-    /// Whether notifications can be sent there.
+    /// Whether notifications can be sent to that address.
     package static func isAddress(_ text: String) -> Bool {
         guard let parts = URLComponents(string: text), let host = parts.host else { return false }
         return ["http", "https"].contains(parts.scheme) && !host.isEmpty
     }
 
     package static let addressHint =
-        "write where Deed takes notifications, like "
+        "give the address for Deed's notifications, such as "
         + "http://127.0.0.1:8080/v1/stores/apple/notifications"
 
-    /// In the form of its file, for people to edit.
+    /// The shop in the format of its file, for people to edit.
     package var text: String {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]

@@ -1,31 +1,32 @@
 internal import Core
 
-/// What goes wrong between the store and a back end, each kind by its rate from 0 to 1.
+/// Faults between the store and a back end. Each kind has a rate from 0 to 1.
 package struct Trouble: Codable, Hashable, Sendable {
-    /// For notifications: lost, sent twice, late, out of order.
+    /// Rates for notifications that are lost, sent twice, late, or out of order.
     package var drop: Double?
     package var `repeat`: Double?
     package var delay: Double?
     package var shuffle: Double?
-    /// For notifications and answers: a wrong signature.
+    /// The rate of wrong signatures in notifications and answers.
     package var wrongSignature: Double?
-    /// The longest delay, in the store's time.
+    /// The longest delay, on the store's clock.
     package var delayBy: Wait?
-    /// How far the store's clock is ahead in what it signs, in seconds; negative if it is behind.
+    /// How far the store's clock is ahead in signed statements, in seconds; negative if it is behind.
     package var skewSeconds: Int64?
-    /// For answers: an internal error, a limit, a reset connection, half an answer, an endless one,
-    /// a late one.
+    /// Rates for answers: an internal error, a rate limit, a reset connection, half an answer, an endless one, and a
+    /// late
+    /// one.
     package var internalError: Double?
     package var limit: Double?
-    /// How long a limit asks callers to wait.
+    /// How long a rate limit asks callers to wait.
     package var limitFor: Wait?
     package var reset: Double?
     package var truncate: Double?
     package var endless: Double?
     package var slow: Double?
-    /// The delay of a late answer.
+    /// How long a late answer is delayed.
     package var slowMilliseconds: Int64?
-    /// Decides when trouble happens.
+    /// The seed that determines when faults happen.
     package var seed: UInt64?
 
     enum CodingKeys: String, CodingKey {
@@ -40,26 +41,27 @@ package struct Trouble: Codable, Hashable, Sendable {
 
     package init() {}
 
-    /// Reads the body of a call to the control API.
+    /// Reads the body of a control API call.
     package init(_ bytes: [UInt8]) throws(PracticeError) {
         self = try readStrictly(bytes)
         if let mistake { throw .invalid(mistake) }
     }
 
-    /// The mistake in it, if any.
+    /// Describes the mistake in the settings, if there is one.
     var mistake: String? {
         let rates = [
             drop, `repeat`, delay, shuffle, wrongSignature, internalError, limit, reset, truncate,
             endless, slow,
         ]
         if !rates.allSatisfy({ $0.map { (0...1).contains($0) } ?? true }) {
-            return "a rate is a number from 0 to 1"
+            return "a rate must be a number from 0 to 1"
         }
         if let skewSeconds, !(-Self.longestSkew...Self.longestSkew).contains(skewSeconds) {
-            return "skew_seconds is at most ten years, \(Self.longestSkew), either way"
+            return
+                "skew_seconds must be at most ten years, \(Self.longestSkew), in either direction"
         }
         if let slowMilliseconds, !(0...60_000).contains(slowMilliseconds) {
-            return "slow_ms is a number from 0 to 60000"
+            return "slow_ms must be a number from 0 to 60000"
         }
         return nil
     }
@@ -73,15 +75,15 @@ package struct Trouble: Codable, Hashable, Sendable {
         now.advanced(byMilliseconds: (skewSeconds ?? 0) * 1000)
     }
 
-    /// A fault in an answer.
+    /// A fault in an answer's content.
     enum Stroke: Sendable {
         case internalError
         case limit
-        /// One of its statements, selected by the number, has a wrong signature.
+        /// A wrong signature on one of the answer's statements. The number selects it.
         case wrongSignature(UInt64)
     }
 
-    /// A fault in the connection that carries an answer.
+    /// A fault in an answer's connection.
     enum SocketStroke: Sendable {
         case reset
         case truncate
@@ -90,7 +92,7 @@ package struct Trouble: Codable, Hashable, Sendable {
 }
 
 extension PracticeWorld {
-    /// The fault in the next answer.
+    /// The fault in the content of the next answer.
     mutating func nextStroke() -> Trouble.Stroke? {
         if fates.answers.strikes(trouble.internalError) { return .internalError }
         if fates.answers.strikes(trouble.limit) { return .limit }
@@ -100,7 +102,7 @@ extension PracticeWorld {
         return nil
     }
 
-    /// The fault in the connection of the next answer, and how long that answer waits.
+    /// The fault in the connection for the next answer, and how long that answer is delayed.
     mutating func nextSocketStroke() -> (stroke: Trouble.SocketStroke?, waits: Int64) {
         let isLate = fates.connections.strikes(trouble.slow)
         let waits = isLate ? trouble.slowMilliseconds ?? 3000 : 0
@@ -110,7 +112,7 @@ extension PracticeWorld {
         return (nil, waits)
     }
 
-    /// Switches trouble on or off, or changes it.
+    /// Turns faults on or off, or changes their rates.
     package mutating func make(_ trouble: Trouble) {
         self.trouble = trouble
         if let seed = trouble.seed { fates = Fates(seed: seed) }

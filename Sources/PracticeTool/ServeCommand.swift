@@ -7,14 +7,14 @@ let serveCommand = CommandSpec(
     options: [
         .dataDir,
         .setting("listen", "ADDRESS", "where the store listens", fallback: "127.0.0.1:9090"),
-        .value("notify", "URL", "where Deed takes notifications"),
+        .value("notify", "URL", "Deed's address for notifications"),
         .value("clock", "INSTANT", "a clock that stands still until it is advanced"),
         .value("pace", "PACE", "calendar, sandbox, or the length of a month like 5m"),
-        .value("seed", "NUMBER", "the seed for chance"),
+        .value("seed", "NUMBER", "the seed for random events"),
         .value("service-url", "URL", "a Deed with a test clock, which follows the store's clock"),
         .value(
             "service-key", "FILE",
-            "an admin key of that Deed; without it, DEED_PRACTICE_SERVICE_KEY is the key"),
+            "an admin key for that Deed; the default is the key in DEED_PRACTICE_SERVICE_KEY"),
     ],
     example: "deed-practice serve --data-dir ~/practice"
 ) { invocation throws(CommandEnd) in
@@ -45,7 +45,7 @@ let serveCommand = CommandSpec(
             world, authority: authority, account: account, folder: folder, port: port)
         let server = try PracticeServer(
             store, listen: invocation["listen"] ?? "", now: machineClock)
-        // A folder whose clock is earlier moves forward to it; one that is ahead stays.
+        // If the folder's clock is earlier, it moves forward to the start. A later clock does not change.
         if let start, store.read({ $0.now }) < start { try store.advance(to: start) }
         printText(
             """
@@ -66,7 +66,7 @@ let serveCommand = CommandSpec(
 
 let rootsCommand = CommandSpec(
     path: ["roots"],
-    summary: "Makes the folder with the roots that Deed must trust, unless they are there.",
+    summary: "Creates the roots that Deed must trust, unless the folder already has them.",
     options: [.dataDir], example: "deed-practice roots --data-dir ~/practice"
 ) { invocation throws(CommandEnd) in
     let path = invocation["data-dir"] ?? ""
@@ -74,12 +74,12 @@ let rootsCommand = CommandSpec(
     printText("\(path)/roots")
 }
 
-/// Runs the store; turns its errors into the command's end.
+/// Runs the store, and turns its errors into the command's errors.
 private func playing(_ body: () throws(PracticeError) -> Void) throws(CommandEnd) {
     try rethrowing(as: CommandEnd.init, body)
 }
 
-/// Makes a Deed's clock follow the store's.
+/// Makes a Deed server's clock follow the store's clock.
 @Sendable
 private func follow(
     _ instant: Instant, with service: ServiceClock
@@ -88,11 +88,13 @@ private func follow(
         try service.follow(instant)
     } catch {
         printError("error: \(error.sentence)")
-        throw .broken("Deed's clock did not follow, and what is due waits: \(error.sentence)")
+        throw .broken(
+            "Deed's clock did not follow, so everything that is due has to wait: \(error.sentence)")
     }
 }
 
-/// The world in the folder, or a new one that begins now: with a Deed under a test clock, at that
+/// The world in the folder, or a new one that starts now. With a Deed server under a test clock, a new one starts at
+/// that
 /// clock's time.
 private func world(
     in folder: DataFolder, _ invocation: Invocation, from start: Instant?,
@@ -108,7 +110,7 @@ private func world(
     }
     let seed = try invocation["seed"].map { text throws(PracticeError) in
         guard let seed = UInt64(text) else {
-            throw .invalid("--seed must be a whole number from 0 on")
+            throw .invalid("--seed must be a whole number that is not negative")
         }
         return seed
     }

@@ -4,19 +4,19 @@ import Foundation
 import JSON
 import Outbound
 
-/// The clock of a Deed that runs with `--test-clock`, which follows the store's.
+/// The clock of a Deed server with `--test-clock`, which follows the store's clock.
 struct ServiceClock: Sendable {
-    /// The largest step, so that a service's daily work runs on each day.
+    /// The largest step, so that the service's daily work runs every day.
     private static let day: Int64 = 86_400_000
 
     private let base: String
     private let key: String
 
-    /// `nil` if no service is named.
+    /// `nil` if the command line names no service.
     init?(_ invocation: Invocation) throws(CommandEnd) {
         guard let url = invocation["service-url"] else {
             if invocation["service-key"] != nil {
-                throw invocation.usage("--service-key goes with --service-url")
+                throw invocation.usage("--service-key requires --service-url")
             }
             return nil
         }
@@ -24,7 +24,7 @@ struct ServiceClock: Sendable {
         let variable = ProcessInfo.processInfo.environment["DEED_PRACTICE_SERVICE_KEY"]
         if let file = invocation["service-key"] {
             guard let data = FileManager.default.contents(atPath: file) else {
-                throw .refused("\(file) cannot be read; it should hold an admin key of Deed")
+                throw .refused("\(file) cannot be read; it should contain an admin key for Deed")
             }
             let text = String(decoding: data, as: UTF8.self)
             key = text.trimmingCharacters(in: .whitespacesAndNewlines)
@@ -32,21 +32,24 @@ struct ServiceClock: Sendable {
             key = variable
         } else {
             throw invocation.usage(
-                "--service-url needs an admin key of Deed: --service-key FILE, or "
+                "--service-url needs an admin key for Deed: --service-key FILE, or "
                     + "DEED_PRACTICE_SERVICE_KEY")
         }
     }
 
     func now() throws(CommandEnd) -> Instant { try ask("GET").now }
 
-    /// Moves the service's clock there, with a stop at everything due on the way. A clock that is
-    /// ahead stays.
+    /// Moves the service's clock to the target, and stops for everything that is due on the way. A clock that is
+    /// already
+    /// ahead does not change.
     func follow(_ target: Instant) throws(CommandEnd) {
         var state = try ask("GET")
         while state.now < target {
-            // Nothing due is passed before it is done.
+            // The clock does not move on before everything that is due is done.
             if !state.isCaughtUp {
-                throw .fault("\(base) has not done by \(state.now.text) what is due; see its log")
+                throw .fault(
+                    "\(base) has not finished the work that is due by \(state.now.text); see its log"
+                )
             }
             let step =
                 [state.due, state.now.advanced(byMilliseconds: ServiceClock.day), target]
@@ -63,7 +66,7 @@ struct ServiceClock: Sendable {
             headers: [
                 ("Authorization", "Bearer \(key)"), ("Content-Type", "application/json"),
             ], body: body?.bytes ?? [])
-        // The answer waits up to ten seconds for Deed's jobs.
+        // Deed waits up to ten seconds for its jobs before it answers.
         request.timeoutMilliseconds = 30_000
         let answer: OutboundResponse
         do throws(OutboundError) {

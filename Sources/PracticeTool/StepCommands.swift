@@ -3,7 +3,7 @@ import JSON
 import Practice
 
 extension CommandSpec {
-    /// The command of a step.
+    /// The command for a step.
     init(_ act: Step.Act) {
         let flags = StepFlag.all.filter { act.takes.contains($0.member) }
         let name = act.rawValue.replacing("_", with: "-")
@@ -14,7 +14,8 @@ extension CommandSpec {
                 + act.example
         ) { invocation throws(CommandEnd) in
             if let seller = invocation["store"], Step.Seller(rawValue: seller) == nil {
-                throw invocation.usage("--store is apple or google; a store's address is --url")
+                throw invocation.usage(
+                    "--store must be apple or google; --url sets the store's address")
             }
             var step = JSONObject()
             step.append("do", .string(act.rawValue))
@@ -25,7 +26,7 @@ extension CommandSpec {
             let client = StoreClient(invocation)
             let answer = try client.ask("POST", "/practice/steps", .object(step))
             let url = try client.notificationURL()
-            // The app has nothing to hand over for what the store does on its own.
+            // Steps that the store takes by itself give the app nothing to pass on.
             let bought: Set<Step.Act> = [
                 .buy, .approve, .change, .share, .topUp, .addOn, .resubscribe,
             ]
@@ -35,7 +36,7 @@ extension CommandSpec {
     }
 }
 
-/// A member of a step, as a flag.
+/// A flag that sets a member of a step.
 private struct StepFlag {
     enum Kind { case text, whole, decimal, bare }
     let member: String
@@ -67,23 +68,26 @@ private struct StepFlag {
     }
 
     static let all = [
-        StepFlag("store", "NAME", "who sells: apple or google"),
-        StepFlag("product", "ID", "a product of shop.json; in Google Play also pro:monthly"),
-        StepFlag("transaction", "ID", "a transaction or purchase token; else the newest one"),
+        StepFlag("store", "NAME", "the store: apple or google"),
+        StepFlag(
+            "product", "ID",
+            "a product in shop.json; in Google Play, also with a base plan: pro:monthly"),
+        StepFlag(
+            "transaction", "ID", "a transaction or purchase token; the default is the newest one"),
         StepFlag("offer", "ID", "an offer of the product"),
         StepFlag("quantity", "N", "how many pieces", .whole),
         StepFlag("token", "UUID", "the account token that the purchase carries"),
         StepFlag("version", "V", "the version of the app that was first installed"),
-        StepFlag("ask", "", "make the purchase wait for a parent", .bare),
+        StepFlag("ask", "", "make the purchase wait for a parent's approval", .bare),
         StepFlag("percent", "N", "the refunded share of the price", .decimal),
         StepFlag("prorated", "", "refund the rest of the period", .bare),
-        StepFlag("for-app", "", "give the app as the reason", .bare),
+        StepFlag("for-app", "", "name a fault of the app as the reason", .bare),
         StepFlag("reason", "WORD", "why the customer wants the money back"),
         StepFlag("days", "N", "by how many days", .whole),
         StepFlag("with", "NAME", "the family member"),
         StepFlag("price", "N", "the new price, in thousandths", .whole),
         StepFlag("needs-consent", "", "make renewals wait for the customers' consent", .bare),
-        StepFlag("pending", "", "leave the payment open until approve or decline", .bare),
+        StepFlag("pending", "", "leave the payment pending until approve or decline", .bare),
         StepFlag("when", "WORD", "now, or deferred until the period ends"),
         StepFlag("keep-access", "", "refund without taking anything away", .bare),
         StepFlag("in-store", "", "buy in the store's own screens, not in the app", .bare),
@@ -98,32 +102,33 @@ extension Step.Act {
         case .cancel: "Stops the renewal of a subscription."
         case .resume: "Lets a cancelled or paused subscription renew again."
         case .change:
-            "Changes to another product: up at once, down with the next period, or as --when says."
+            "Changes the product: an upgrade at once, a downgrade next period, or as --when says."
         case .refund: "Refunds a transaction."
         case .reverse: "Reverses a refund."
         case .requestRefund:
             "Has the store ask the back end about a refund that the customer wants."
         case .declineRefund: "Has the store decline the refund that the customer wants."
-        case .failBilling: "Makes the customer's payments fail until they are mended."
+        case .failBilling: "Makes the customer's payments fail until they are repaired."
         case .fixBilling: "Makes payments succeed again, and collects failed ones."
         case .extend: "Extends a subscription."
         case .share: "Shares a purchase with a family member."
-        case .unshare: "Ends a share: that member's, or everyone's."
-        case .approve: "A parent agrees to the purchases that wait; in Google Play they are paid."
-        case .decline: "A parent declines the purchases that wait; in Google Play none is paid."
+        case .unshare: "Ends sharing with one family member, or with all."
+        case .approve: "Approves waiting purchases as a parent; in Google Play, pays for them."
+        case .decline: "Declines waiting purchases as a parent; in Google Play, leaves them unpaid."
         case .raisePrice: "Raises the price of a product's renewals."
-        case .consent: "The customer agrees to a higher price."
-        case .withdraw: "Stops selling a product; it does not renew."
+        case .consent: "Agrees to a higher price as the customer."
+        case .withdraw: "Stops selling a product, which then no longer renews."
         case .setToken: "Adds an account token to a purchase."
-        case .finish: "The app finishes a transaction; in Google Play it acknowledges or consumes."
-        case .rescindConsent: "A parent withdraws the consent to the app."
+        case .finish:
+            "Finishes a transaction as the app; in Google Play, acknowledges or consumes it."
+        case .rescindConsent: "Withdraws a parent's consent to the app."
         case .testNotification: "Sends a test notification."
         case .pause: "Pauses a subscription in Google Play for --days, from its next payment on."
         case .hold: "Puts a subscription in Google Play on hold, as after failed payments."
         case .recover: "Repairs the payment of a subscription in Google Play."
-        case .topUp: "Adds the time of another payment to a prepaid plan in Google Play."
+        case .topUp: "Pays for more time on a prepaid plan in Google Play."
         case .addOn: "Adds an item to a subscription in Google Play."
-        case .postpone: "Moves the next payment of a subscription in Google Play by --days."
+        case .postpone: "Postpones the next payment of a subscription in Google Play by --days."
         case .resubscribe: "Subscribes again in Google Play after a cancellation."
         }
     }

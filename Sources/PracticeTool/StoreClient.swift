@@ -4,7 +4,7 @@ import JSON
 import Outbound
 import Threading
 
-/// Asks a running practice store.
+/// Calls a running practice store.
 struct StoreClient {
     /// How long to wait for a store to start listening, in milliseconds.
     private static let patience: Int64 = 5000
@@ -23,13 +23,13 @@ struct StoreClient {
         var request = OutboundRequest(
             method, base + target, headers: [("Content-Type", "application/json")],
             body: body?.bytes ?? [])
-        // Simulating two years of many lives takes long.
+        // Simulating two years in many lives takes a long time.
         request.timeoutMilliseconds = 600_000
         let answer = try send(request)
         guard let json = try? JSON.read(answer.body) else {
             throw .fault("\(base) is not a practice store; check --url")
         }
-        // Deed's errors have a type; a practice store's have none.
+        // Deed's errors have a `type`, and those of a practice store have none.
         if json["type"] != nil, json["title"] != nil {
             throw .usage(
                 "\(base) is a Deed, not a practice store; name the store with --url or "
@@ -44,7 +44,7 @@ struct StoreClient {
         }
     }
 
-    /// Waits for a store that was just started.
+    /// Sends a request. Waits for a store that was just started.
     private func send(_ request: OutboundRequest) throws(CommandEnd) -> OutboundResponse {
         let deadline = machineClock().advanced(byMilliseconds: StoreClient.patience)
         while true {

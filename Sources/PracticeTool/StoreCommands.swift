@@ -4,7 +4,7 @@ import JSON
 
 let advanceCommand = CommandSpec(
     path: ["advance"],
-    summary: "Moves the store's clock forward, and does everything on the way.",
+    summary: "Moves the store's clock forward, and does everything that is due on the way.",
     positionals: [
         Positional(
             name: "LENGTH", help: "a length like 40d, 12h or 90s, or an instant to stop at")
@@ -29,7 +29,7 @@ let showCommand = CommandSpec(
 
 let restoreCommand = CommandSpec(
     path: ["restore"],
-    summary: "Prints what an app hands over on a new phone: all of it, and a refreshed receipt.",
+    summary: "Prints what an app sends on a new phone: current purchases, and a refreshed receipt.",
     options: [.value("customer", "NAME", "the customer", isRequired: true), .url, .json],
     example: "deed-practice restore --customer u1"
 ) { invocation throws(CommandEnd) in
@@ -62,8 +62,8 @@ let livesCommand = CommandSpec(
 }
 
 let troubleCommand = CommandSpec(
-    path: ["trouble"], summary: "Sets what goes wrong.",
-    positionals: [Positional(name: "JSON", help: "rates and a seed; '{}' ends the trouble")],
+    path: ["trouble"], summary: "Sets the faults to simulate.",
+    positionals: [Positional(name: "JSON", help: "rates and a seed; '{}' ends all faults")],
     options: [.url, .json], example: "deed-practice trouble '{\"drop\":0.1,\"seed\":7}'"
 ) { invocation throws(CommandEnd) in
     guard let json = try? JSON.read(invocation.positional(0) ?? "") else {

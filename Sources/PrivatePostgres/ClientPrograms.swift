@@ -6,8 +6,8 @@ package struct ClientPrograms: Sendable {
     package let folder: String
     package let version: Int
 
-    /// The oldest programs that are new enough for a server of that major version: their dumps fit
-    /// the most servers.
+    /// The oldest programs that are new enough for a server of that major version, because their
+    /// dumps suit the most servers.
     package static func find(
         forServer version: Int, in folders: [String] = Programs.usualFolders
     ) throws(PrivatePostgresError) -> ClientPrograms {
@@ -26,7 +26,7 @@ package struct ClientPrograms: Sendable {
         version = major
     }
 
-    /// Runs one of the programs to its end. Passwords go into `PGPASSWORD`, since arguments are
+    /// Runs one of the programs to completion. Passwords go into `PGPASSWORD`, since arguments are
     /// public.
     package func run(_ program: String, _ arguments: [String]) -> (status: Int32, output: String) {
         runProgram(["\(folder)/\(program)"] + arguments)

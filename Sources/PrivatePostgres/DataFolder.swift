@@ -13,8 +13,8 @@ package struct DataFolder {
     let owner: ServiceUser?
 
     var cluster: String { "\(path)/postgres" }
-    /// Clusters are made in folders with this prefix, a new one for each attempt, and renamed once
-    /// complete.
+    /// Clusters are created in folders with this prefix, a new one for each attempt, and renamed
+    /// once complete.
     private static let unfinishedPrefix = "postgres.new."
     var sockets: String { "\(path)/socket" }
     var startLock: String { "\(path)/postgres.lock" }
@@ -23,20 +23,20 @@ package struct DataFolder {
 
     var url: String { "postgresql:///postgres?host=\(percentEncoded(sockets))&user=deed" }
 
-    /// The cluster's folder and the major version that made it.
+    /// The cluster's folder, and the major version that created it.
     var existingCluster: (version: String, folder: String)? {
         guard let text = try? String(contentsOfFile: "\(cluster)/PG_VERSION", encoding: .utf8)
         else { return nil }
         return (text.trimmingCharacters(in: .whitespacesAndNewlines), path)
     }
 
-    /// Creates a missing folder. For root, it will belong to the service user.
+    /// Creates a missing folder. If this process runs as root, the service user will own it.
     init(_ path: String) throws(PrivatePostgresError) {
         let absolute = try DataFolder.absolute(path)
         // PostgreSQL passes its settings through a shell and reads its sockets as a list.
         if absolute.contains(where: { "',\\\"\n$`".contains($0) }) {
             throw .folderUnusable(
-                absolute, reason: "its path holds a quote, comma, backslash, dollar or backtick")
+                absolute, reason: "its path contains a quote, comma, backslash, dollar or backtick")
         }
         self.path = absolute
         owner = try DataFolder.give(absolute, wanting: nil)
@@ -67,7 +67,7 @@ package struct DataFolder {
         }
     }
 
-    /// Creates a missing folder, closed to others. New parent folders get the usual rights.
+    /// Creates a missing folder that is closed to others. New parent folders get the usual rights.
     static func make(_ folder: String) throws(PrivatePostgresError) {
         let parent = URL(fileURLWithPath: folder).deletingLastPathComponent().path
         do {
@@ -84,14 +84,14 @@ package struct DataFolder {
         }
     }
 
-    /// Works as the owner: in someone else's folder, links could lead root's work elsewhere.
+    /// Works as the owner, because links in another user's folder could redirect root's work elsewhere.
     private func makeSockets() throws(PrivatePostgresError) {
         var found = stat()
         if lstat(sockets, &found) != 0 {
             let made = run(asOwner(["/bin/mkdir", "-m", "700", sockets]))
             if made.status != 0 { throw .folderUnusable(path, reason: made.output) }
         } else if found.st_mode & S_IFMT == S_IFLNK {
-            // Nothing in a data folder should be a link, so one must come from someone else.
+            // A data folder should contain no links, so another user must have placed this one.
             throw .folderUnusable(sockets, reason: "it is a symbolic link")
         }
     }
@@ -108,9 +108,8 @@ package struct DataFolder {
         ] + command
     }
 
-    /// Makes an empty folder for a cluster, with the cluster's owner. An earlier attempt's folder
-    /// is never reused: its initdb may still be filling it although the process that started it was
-    /// killed.
+    /// Creates an empty folder for a cluster, with the cluster's owner. An earlier attempt's folder is
+    /// never reused: its initdb may still be filling it although the process that started it was killed.
     func makeUnfinishedCluster() throws(PrivatePostgresError) -> String {
         let unfinished = (try? FileManager.default.contentsOfDirectory(atPath: path)) ?? []
         for name in unfinished where name.hasPrefix(DataFolder.unfinishedPrefix) {
@@ -123,7 +122,7 @@ package struct DataFolder {
     }
 
     /// Sets who may open a session, and as which role: local users, each as themselves, and no one
-    /// over a network. `true` if this changed anything.
+    /// over a network. Returns `true` if this changed anything.
     func admitOwner() throws(PrivatePostgresError) -> Bool {
         let name = owner?.name ?? ServiceUser(id: getuid())?.name ?? "postgres"
         let names = Set(["root", name]).sorted()

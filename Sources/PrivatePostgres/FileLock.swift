@@ -1,13 +1,13 @@
 import Glibc
 import Threading
 
-/// An advisory lock on a file. The system releases it when its process ends, however it ends.
+/// An advisory lock on a file. The system releases it when its process ends, for whatever reason.
 package struct FileLock: ~Copyable {
     private let descriptor: Int32
 
-    /// Opens the file without locking it; `nil` if that fails. A file made by root is given to its
-    /// folder's owner, who must be able to open it too. Links are not followed, because that owner
-    /// may have placed them.
+    /// Opens the file without locking it; `nil` if that fails. A file created by root is given to
+    /// its folder's owner, who must be able to open it too. Links are not followed, because that
+    /// owner may have placed them.
     package init?(_ path: String) {
         let flags = O_RDWR | O_CLOEXEC | O_NOFOLLOW
         let made = open(path, flags | O_CREAT | O_EXCL, 0o600)
@@ -57,7 +57,7 @@ package struct FileLock: ~Copyable {
     }
 }
 
-/// Gives a file just created by root to its folder's owner.
+/// Gives a newly created file from root to its folder's owner.
 package func giveToOwner(of path: String, _ descriptor: Int32) {
     if getuid() != 0 { return }
     let folder = path.lastIndex(of: "/").map { String(path[...$0]) } ?? "."

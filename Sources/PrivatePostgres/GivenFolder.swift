@@ -3,8 +3,8 @@ import Glibc
 package import Machine
 
 extension DataFolder {
-    /// Gives the folder to the service user and returns that user: the wanted one, else the owner
-    /// of the folder or its database, else the usual one. `nil` unless root runs this process.
+    /// Gives the folder to the service user and returns that user: the specified one, else the owner of the
+    /// folder or its database, else the usual one. `nil` unless root runs this process.
     package static func give(
         _ path: String, wanting name: String?
     ) throws(PrivatePostgresError) -> ServiceUser? {
@@ -51,8 +51,8 @@ extension DataFolder {
         return found
     }
 
-    /// Gives away root's folder with all of root's files in it. It must contain only Deed's own
-    /// files, because a folder's owner can replace its contents.
+    /// Gives root's folder to the user, with all of root's files in it. It must contain only Deed's
+    /// own files, because a folder's owner can replace its contents.
     private static func give(
         _ folder: String, to user: ServiceUser
     ) throws(PrivatePostgresError) {
@@ -75,7 +75,7 @@ extension DataFolder {
                 give(tree: "\(path)/\(name)", to: user)
             }
         }
-        // A file with a second name may also belong elsewhere.
+        // A file with a second name may also belong somewhere else.
         if found.st_mode & S_IFMT != S_IFREG || found.st_nlink == 1 {
             lchown(path, user.id, user.group)
         }

@@ -20,7 +20,7 @@ struct PostgresProcess {
         return names.compactMap { pid_t($0) }.compactMap(PostgresProcess.init)
     }
 
-    /// Whether it may belong to the server that works in this folder.
+    /// Whether the process may belong to the server that works in this folder.
     func mayWork(in folder: String) -> Bool {
         let own = try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/\(id)/cwd")
         if let own { return own == URL(fileURLWithPath: folder).resolvingSymlinksInPath().path }

@@ -11,7 +11,7 @@ import Threading
 /// it. If a process is killed, the server keeps running for the next one.
 package final class PrivatePostgres: Sendable {
     private static let patience: Int64 = 60_000
-    /// How long a running server may fail to answer.
+    /// How long a running server may go without answering.
     private static let silence: Int64 = 10_000
 
     private let folder: DataFolder
@@ -24,8 +24,8 @@ package final class PrivatePostgres: Sendable {
         var isOver = false
     }
 
-    /// Starts the folder's database, or joins the processes that use it. Creates a missing one if
-    /// allowed, and marks it if a restore will fill it.
+    /// Starts the folder's database, or joins the processes that use it. Creates a missing database
+    /// if allowed, and marks it if a restore will fill it.
     package init(
         folder path: String, mayCreate: Bool, isRestoring: Bool = false, log: Log
     ) throws(PrivatePostgresError) {
@@ -57,7 +57,7 @@ package final class PrivatePostgres: Sendable {
         // No lock is needed: a running server need not be started.
         try outwaitSilence()
         let start = try lockForStarting()
-        // If others use a database that is gone, an empty new one must not take its place.
+        // If others use a database that has disappeared, an empty new one must not take its place.
         var isAlone = false
         if isJoining {
             isAlone = membership.change(wake: .none) { $0.lock.tryExclusive() }
@@ -74,7 +74,7 @@ package final class PrivatePostgres: Sendable {
         extendLifetime(start)
     }
 
-    /// Keeps PostgreSQL's own log from growing without end. Of several processes one does it.
+    /// Keeps PostgreSQL's own log from growing without limit. Only one of several processes does this.
     package func tidy() {
         guard let start = FileLock(folder.startLock), start.tryExclusive() else { return }
         ServerLog(path: folder.log).shorten(asOwner: folder.asOwner)
@@ -124,7 +124,7 @@ package final class PrivatePostgres: Sendable {
             let answer = control(
                 ["start", "-w", "-t", "60", "-l", folder.log, "-o", options], programs)
             if answer.status == 0 { break }
-            // A killed server's processes live a little longer.
+            // The killed server's processes take a moment to end.
             if monotonicMilliseconds() > deadline || !hasLeftovers {
                 throw .programFailed(
                     program: "pg_ctl start", output: "\(answer.output) See \(folder.log)")
@@ -134,8 +134,8 @@ package final class PrivatePostgres: Sendable {
         log.info("postgres_started", ["folder": .string(folder.cluster)])
     }
 
-    /// Waits for a running server that cannot be reached. Either it says that it is starting or
-    /// stopping, or it hangs and every attempt to start another one would be refused.
+    /// Waits for a running server that cannot be reached. Either it reports that it is starting or
+    /// stopping, or it hangs and would cause every attempt to start another one to be refused.
     private func outwaitSilence() throws(PrivatePostgresError) {
         let started = monotonicMilliseconds()
         while !isOver, isPostmasterThere, let refusal {
@@ -156,8 +156,8 @@ package final class PrivatePostgres: Sendable {
                 "--data-checksums",
             ]))
         if answer.status != 0 { throw .programFailed(program: "initdb", output: answer.output) }
-        // Only a complete cluster gets this name. If the process is killed before, no cluster
-        // exists.
+        // Only a complete cluster gets this name. If the process is killed before this point, no
+        // cluster exists.
         if rename(unfinished, folder.cluster) != 0 {
             throw .folderUnusable(folder.path, reason: String(cString: strerror(errno)))
         }
@@ -171,7 +171,7 @@ package final class PrivatePostgres: Sendable {
         return run(folder.asOwner(["\(programs.folder)/pg_ctl", "-D", folder.cluster] + arguments))
     }
 
-    /// The process in the cluster's lock file.
+    /// The process named in the cluster's lock file.
     private var postmaster: pid_t? {
         guard
             let text = try? String(
@@ -187,7 +187,7 @@ package final class PrivatePostgres: Sendable {
 
     private var isRunning: Bool { isPostmasterThere && refusal == nil }
 
-    /// Why the server accepts no session, or `nil`.
+    /// Why the server refuses sessions; `nil` if it accepts them.
     private var refusal: String? {
         let settings = ConnectionSettings(url: url, role: nil, applicationName: "deed watch")
         do throws(PostgresError) {
@@ -204,7 +204,7 @@ package final class PrivatePostgres: Sendable {
         return ["shared memory block", "lock file"].contains { tail.contains($0) }
     }
 
-    /// Removes lock files of a killed server whose process ID belongs to a dead process or to an
+    /// Removes lock files of a killed server whose process ID belongs to a dead process or an
     /// unrelated one. While any process of that server still writes, PostgreSQL must see the files.
     private func forgetDeadPostmaster() {
         guard let postmaster, kill(postmaster, 0) == 0, !isPostmasterThere,

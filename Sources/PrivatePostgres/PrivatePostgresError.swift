@@ -27,21 +27,21 @@ package enum PrivatePostgresError: Error, Hashable, Sendable, CustomStringConver
                 + (found.map { "those of \($0) are installed" } ?? "none are installed")
                 + "; install the package postgresql-client-\(needed)."
         case .otherVersion(let needed, let found, let folder):
-            "The database in \(folder) was made by PostgreSQL \(needed), and installed is "
+            "The database in \(folder) was created by PostgreSQL \(needed), but this machine has "
                 + "\(found.joined(separator: ", ")); install the package postgresql-\(needed)."
         case .noUnprivilegedUser(let names):
-            "A service does not stay root's, and there is no user \(names.joined(separator: " or ")) that it could become; "
+            "A service does not keep running as root, and there is no user \(names.joined(separator: " or ")) that it could become; "
                 + "create one (useradd --system deed), name another with --user, or start deed as an ordinary user."
         case .noUser(let name):
-            "--user names \"\(name)\", and no ordinary user of this machine has that name; "
+            "--user names \"\(name)\", and no ordinary user on this machine has that name; "
                 + "create the user, or name another."
         case .notRoot(let name):
-            "Only root can become another user, and --user names \(name); leave it out, or start deed as root."
+            "Only root can become another user, but --user names \(name); leave it out, or start deed as root."
         case .otherOwner(let folder, let owner, let wanted):
-            "The database in \(folder) is \(owner)'s, and --user names \(wanted); name \(owner), or stop what "
+            "The database in \(folder) belongs to \(owner), but --user names \(wanted); name \(owner), or stop what "
                 + "uses the folder and give all of it away: chown -R \(wanted) \(folder)"
         case .holdsOther(let folder, let name, let user):
-            "The data folder \(folder) would be given to the user \(user), and it holds \"\(name)\", which is not Deed's; "
+            "The data folder \(folder) would be given to the user \(user), but it contains \"\(name)\", which is not Deed's; "
                 + "move that elsewhere, or choose another folder with DEED_DATA_DIR."
         case .folderUnusable(let folder, let reason):
             "The data folder \(folder) cannot be used (\(reason)); choose another with "

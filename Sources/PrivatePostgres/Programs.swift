@@ -22,7 +22,7 @@ package struct Programs {
         return same
     }
 
-    /// Where distributions put servers, and the absolute folders of `PATH`.
+    /// The folders in which distributions put servers, and the absolute folders in `PATH`.
     package static var usualFolders: [String] {
         let patterns = [
             "/usr/lib/postgresql/*/bin", "/usr/pgsql-*/bin", "/usr/libexec/postgresql*",
@@ -57,14 +57,13 @@ package struct Programs {
     }
 }
 
-/// What a PostgreSQL program prints about itself, such as "postgres (PostgreSQL) 15.18 (Debian
-/// ...)".
+/// A PostgreSQL program's version output, such as "postgres (PostgreSQL) 15.18 (Debian ...)".
 func majorVersion(of program: String) -> Int? {
     let answer = run([program, "--version"])
     let words = answer.output.split(separator: " ")
     guard answer.status == 0, let name = words.firstIndex(of: "(PostgreSQL)"),
         let number = words[(name + 1)...].first
     else { return nil }
-    // "15.18", and "17beta1" before a release.
+    // "15.18", or "17beta1" before a release.
     return Int(number.prefix(while: \.isNumber))
 }

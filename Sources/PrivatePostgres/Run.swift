@@ -1,13 +1,14 @@
 import Glibc
 
-/// Runs a program to its end, in the root folder, and returns its output.
+/// Runs a program to completion, in the root folder, and returns its output.
+///
 ///
 /// The output goes to a file rather than a pipe: a server that the program leaves running would
 /// keep the pipe open, and reading would never end.
 func run(_ command: [String]) -> (status: Int32, output: String) {
     var template = nameTemplate("/tmp/deed-output.")
     let output = mkstemp(&template)
-    if output < 0 { return (127, "no temporary file can be made in /tmp") }
+    if output < 0 { return (127, "cannot create a temporary file in /tmp") }
     defer { close(output) }
     unlink(template)
     _ = fcntl(output, F_SETFD, FD_CLOEXEC)
@@ -47,5 +48,5 @@ private func text(of file: Int32) -> String {
     return text.split(separator: "\n").joined(separator: "; ")
 }
 
-/// `run` for other modules, under a clearer name.
+/// `run`, under a clearer name for other modules.
 package func runProgram(_ command: [String]) -> (status: Int32, output: String) { run(command) }

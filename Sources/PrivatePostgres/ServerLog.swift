@@ -1,15 +1,15 @@
 import Glibc
 
-/// What PostgreSQL says of itself. Its processes append to the file as long as they run, so it is shortened where it
-/// lies.
+/// PostgreSQL's own log. Its processes append to the file for as long as they run, so the file is
+/// shortened in place.
 struct ServerLog {
-    /// The file's size, in bytes, from which its end becomes the former file; so much of it is kept.
+    /// The file size, in bytes, at which its end becomes the former file. This much of the end is kept.
     static let limit: Int64 = 16 << 20
-    /// Messages about a start are among the last.
+    /// How much to read from the end. Messages about a start are among the last ones.
     private static let tailLength: Int64 = 2000
 
     let path: String
-    /// The end of what was written before.
+    /// The file with the end of the earlier messages.
     var formerPath: String { "\(path).1" }
 
     /// The last few messages, however large the file has become.
@@ -23,8 +23,8 @@ struct ServerLog {
         return String(decoding: bytes.prefix(max(0, count)), as: UTF8.self)
     }
 
-    /// Shortens the file if it has become large, with that way to run a command as its owner. What is written in the
-    /// same moment may be lost.
+    /// Shortens the file if it has become large, using `asOwner` to run a command as the file's
+    /// owner. Messages written at that moment may be lost.
     func shorten(asOwner: ([String]) -> [String]) {
         if size < ServerLog.limit { return }
         let script = """

@@ -4,12 +4,12 @@ package import Core
 package struct AcceptedLog: Hashable, Sendable {
     package let acceptance: AcceptanceID
     package let projects: [ProjectID]
-    /// Projects in which it could not be recorded, and why.
+    /// Projects in which the acceptance could not be recorded, and why.
     package var failed: [ProjectID: CommandError] = [:]
 }
 
-/// Records in every project that the log is accepted as it is, even without events that instances
-/// have seen.
+/// Records in every project that the operator accepts the log as it is, even without events that
+/// instances have seen.
 package struct LogAcceptance: Sendable {
     let ledger: any EventLog
     let directory: any Directory
@@ -31,7 +31,7 @@ package struct LogAcceptance: Sendable {
             do throws(CommandError) {
                 _ = try ledger.append(command)
             } catch {
-                // An unreadable project does not keep the acceptance out of the others.
+                // An unreadable project does not prevent recording the acceptance in the others.
                 guard case .fault(.unreadable) = error else { throw error }
                 failed[project] = error
             }

@@ -8,7 +8,7 @@ package protocol EventLog: Sendable {
     func submit(_ command: Command, respond: @escaping @Sendable (CommandResult) -> Void)
     /// Announces this many more commands, or fewer if negative.
     func announce(_ change: Int)
-    /// A customer and its project now.
+    /// The current states of a customer and its project.
     func customer(of stream: Stream) throws(Fault) -> CustomerSnapshot
     /// Like `customer`, without blocking. Responds exactly once.
     func read(
@@ -18,13 +18,13 @@ package protocol EventLog: Sendable {
     func events(of stream: Stream, after version: Int64, limit: Int) throws(Fault) -> [LogEntry]
 }
 
-/// What reads need from the log in addition to single customers.
+/// The log access that reads need in addition to single customers.
 package protocol CustomerReading: Sendable {
     /// The last position of each shard, by shard number.
     func heads() throws(Fault) -> [Int64]
     /// Several customers of one project, and the project, in one round trip.
     func customers(_ streams: [Stream]) throws(Fault) -> [Result<CustomerSnapshot, Fault>]
-    /// Throws if reads may come from a server that others no longer write to.
+    /// Throws if reads may come from a server to which other instances no longer write.
     func requireCertainty() throws(Fault)
 }
 
@@ -35,9 +35,9 @@ package protocol Directory: Sendable {
     func customers(
         of project: ProjectID, after last: Stream?, limit: Int
     ) throws(Fault) -> [ListedCustomer]
-    /// Every app of every project. A store's notifications name the app but no project.
+    /// Every app of every project. A store's notifications name the app, but not the project.
     func apps() throws(Fault) -> [ListedApp]
-    /// Every key of every project that is not revoked.
+    /// Every key that has not been revoked, of every project.
     func liveKeys() throws(Fault) -> [LiveKey]
     /// The stream of the customer who has an order, or `nil`.
     func owner(
@@ -60,9 +60,9 @@ package protocol GrantListing: Sendable {
     ) throws(Fault) -> GrantLeads
 }
 
-/// Finds anything by its name.
+/// Finds objects by their names.
 package protocol Finding: Sendable {
-    /// Where the words lead, up to `limit` of each kind.
+    /// The places to which the words lead, up to `limit` of each kind.
     func leads(
         _ words: FindWords, in project: ProjectID, _ environments: [Environment], limit: Int
     ) throws(Fault) -> FoundLeads
@@ -79,6 +79,6 @@ package protocol StoreAccounts: Sendable {
         of project: ProjectID, _ environment: Environment, at now: Instant,
         after last: RefundPlace?, limit: Int
     ) throws(Fault) -> [RefundPlace]
-    /// Where unanswered refund requests exist that can be answered after this instant.
+    /// The project parts with unanswered refund requests that can be answered after this instant.
     func askedRefunds(after instant: Instant) throws(Fault) -> [ProjectPart]
 }

@@ -1,9 +1,9 @@
 import Core
 
-/// What a command recorded, as its first call and each repetition find it in the log.
+/// The record of a command, as its first call and each repetition find it in the log.
 struct Recorded<Told> {
     let told: Told
-    /// The event that tells it.
+    /// The event with the record.
     let event: RecordedEvent
     let outcome: Outcome
 
@@ -12,7 +12,7 @@ struct Recorded<Told> {
     /// A position that includes all of the command's events.
     var last: Position { outcome.events.last?.position ?? outcome.position }
 
-    /// The first of the outcome's events that tells something.
+    /// Finds the first of the outcome's events that contains the record.
     fileprivate init?(_ outcome: Outcome, _ tell: (Event) -> Told?) {
         for event in outcome.events {
             guard let told = tell(event.event) else { continue }
@@ -24,8 +24,8 @@ struct Recorded<Told> {
 }
 
 extension Wish {
-    /// A single command, answered from what it recorded. A repetition finds the same, so it gets the same answer:
-    /// later events do not change it. `otherwise` answers a command that had nothing to do.
+    /// A single command, answered from its record. A repetition finds the same record and therefore gets
+    /// the same answer, regardless of later events. `otherwise` answers a command that had nothing to do.
     init<Told>(
         _ command: Command, telling tell: @escaping @Sendable (Event) -> Told?,
         answer: @escaping @Sendable (Recorded<Told>) throws(CommandError) -> Answer,
@@ -37,7 +37,7 @@ extension Wish {
         }
     }
 
-    /// The same for a command that always records something. `missing` says what would be broken if it had not.
+    /// The same for a command that always leaves a record. `missing` describes the fault if it did not.
     init<Told>(
         _ command: Command, telling tell: @escaping @Sendable (Event) -> Told?,
         missing: String,

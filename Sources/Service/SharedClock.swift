@@ -1,21 +1,21 @@
 package import Core
 import Synchronization
 
-/// Where all instances find the database's test clock.
+/// The place where all instances find the database's test clock.
 package protocol ClockPlace: Sendable {
     /// The clock's time; `nil` if the database has none.
     func instant() throws(Fault) -> Instant?
-    /// Moves the clock forward to `target`; if `from` is given, only from there. Returns whether it
-    /// moved.
+    /// Moves the clock forward to `target`, and only from `from` if that is given. Returns whether
+    /// it moved.
     func move(to target: Instant, from: Instant?) throws(Fault) -> Bool
     /// The next instant after this one at which something changes by the clock alone.
     func nextDue(after instant: Instant) throws(Fault) -> Instant?
 }
 
-/// The clock of a test database. It stands still until an admin moves it, only moves forward, and
-/// is the same on every instance.
+/// The clock of a test database. It stays at one time until an admin moves it, only moves forward,
+/// and is the same on every instance.
 package final class SharedClock: Sendable {
-    /// How often to try an advance while others move the clock.
+    /// How many times to try an advance while others move the clock.
     private static let attempts = 100
 
     private let milliseconds: Atomic<Int64>
@@ -23,7 +23,7 @@ package final class SharedClock: Sendable {
     private let onMove: Mutex<@Sendable (Instant) -> Void>
     private let jobs = Mutex<CatchUp>({ _ in true })
 
-    /// Runs what is due at the clock's time and waits for it; false if that takes longer.
+    /// Runs the work due at the clock's time and waits for it; false if that takes longer.
     package typealias CatchUp = @Sendable (_ milliseconds: Int64) -> Bool
     /// How long an answer waits for the jobs before it says that they have not caught up.
     private static let patience: Int64 = 10_000
@@ -48,7 +48,7 @@ package final class SharedClock: Sendable {
         onMove.withLock { $0 = body }
     }
 
-    /// Checks whether other instances have moved it.
+    /// Checks whether other instances have moved the clock.
     package func follow() throws(Fault) {
         if let instant = try place.instant() { take(instant) }
     }
@@ -95,10 +95,10 @@ package final class SharedClock: Sendable {
     }
 }
 
-/// A test clock's time, and the next instant at which something happens.
+/// A test clock's time, and the next instant at which something is due.
 package struct ClockAnswer: Hashable, Sendable {
     package let now: Instant
     package let nextDue: Instant?
-    /// Whether this instance's jobs have done everything due.
+    /// Whether this instance's jobs have done all due work.
     package let isCaughtUp: Bool
 }

@@ -5,7 +5,7 @@ internal import Threading
 package struct Terms: Hashable, Sendable {
     /// Only shows what would change.
     package let isRehearsal: Bool
-    /// The versions that the customers concerned must have, in order; empty for any.
+    /// The versions that the affected customers must have, in order; empty if any version will do.
     package let versions: [Int64]
 
     package init(isRehearsal: Bool = false, versions: [Int64] = []) {
@@ -27,7 +27,7 @@ extension Wish {
         }
     }
 
-    /// The same wish, refused if it exceeds what support staff may grant.
+    /// The same wish, refused if it exceeds the limits for support staff.
     package var withinSupportLimits: Wish {
         switch self {
         case .answered: self
@@ -38,7 +38,7 @@ extension Wish {
         }
     }
 
-    /// What the wish would change. It is decided and refused as usual, but nothing is written.
+    /// The changes that the wish would make. It is decided and refused as usual, but nothing is written.
     package var rehearsed: Wish<Rehearsal> {
         switch self {
         case .answered(.failure(let error)): .answered(.failure(error))
@@ -68,7 +68,7 @@ package struct RehearsalAnswer: Sendable {
         package let after: Standing
     }
 
-    /// What reads would answer about a customer.
+    /// The answers that reads would give about a customer.
     package struct Standing: Sendable {
         package let entitlements: Entitlements
         package let balances: Balances
@@ -78,7 +78,7 @@ package struct RehearsalAnswer: Sendable {
 }
 
 extension Customers {
-    /// What the wish would change for the customers concerned, as reads would answer.
+    /// The changes that the wish would make for the affected customers, as reads would show them.
     package func rehearsing<Answer>(_ wish: Wish<Answer>) -> Wish<RehearsalAnswer> {
         wish.rehearsed.thenLooking { rehearsal throws(CommandError) in
             var sides: [RehearsalAnswer.Side] = []

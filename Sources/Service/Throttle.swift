@@ -17,13 +17,13 @@ extension Rate {
     /// Notifications with new certificates, from one address and in total.
     static let newSigners = Rate(10, perSecond: 2)
     static let allNewSigners = Rate(60, perSecond: 20)
-    /// Unproven notifications from an address that sent genuine ones before.
+    /// Unproven notifications from an address that has sent genuine ones before.
     static let unprovenNotifications = Rate(200, perSecond: 10)
     /// Database lookups for a key or an app that is not in memory.
     static let reloads = Rate(20, perSecond: 20)
 }
 
-/// What is left of a rate.
+/// The remaining allowance of a rate.
 struct Allowance {
     private let rate: Rate
     private var rest: Double
@@ -34,7 +34,7 @@ struct Allowance {
         rest = rate.burst
     }
 
-    /// How many may be taken.
+    /// The amount left to take.
     func left(at now: Instant) -> Double {
         let elapsed = filledAt.map { max(0, now.milliseconds - $0.milliseconds) } ?? 0
         return min(rate.burst, rest + Double(elapsed) * rate.perSecond / 1000)
@@ -55,8 +55,8 @@ struct Allowance {
 
 /// Limits each stranger, and all strangers together.
 package struct Throttle: Sendable {
-    /// How many callers have a share of their own. All others have a common one, so sending from
-    /// many addresses gains nothing.
+    /// How many callers have their own share. All others have a common one, so sending from many
+    /// addresses gains nothing.
     private static let limit = 10_000
 
     private let each: Rate
@@ -71,7 +71,7 @@ package struct Throttle: Sendable {
         self.all = all.map(Allowance.init)
     }
 
-    /// Whether `who` may have one more.
+    /// Whether `who` may take one more.
     package mutating func allows(_ who: String, at now: Instant) -> Bool {
         makeRoom(for: who, at: now)
         return self[who].left(at: now) >= 1
@@ -100,8 +100,8 @@ package struct Throttle: Sendable {
         }
     }
 
-    /// Forgets callers who took nothing recently. It checks all callers, so it runs at most once a
-    /// second.
+    /// Forgets callers who have not taken anything recently. This checks all callers, so it runs at
+    /// most once a second.
     private mutating func makeRoom(for who: String, at now: Instant) {
         guard own.count >= Throttle.limit, own[who] == nil else { return }
         if let sweptAt, now.milliseconds - sweptAt.milliseconds < 1000 { return }

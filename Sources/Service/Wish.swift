@@ -4,10 +4,11 @@ package import Threading
 
 package typealias CommandResult = Result<Outcome, CommandError>
 
-/// What a sender wants written, step by step, and the answer that results.
+/// A change that a sender wants written, step by step, and the resulting answer.
 ///
-/// A step says what it needs but not who waits for it: a command's own thread can, and a server can
-/// start the next step where the last one ended. No thread has to wait for a commit.
+///
+/// A step says what it needs, but not who waits for it. A command's own thread can wait, or a
+/// server can start the next step where the last one ended. No thread has to wait for a commit.
 package indirect enum Wish<Answer: Sendable>: Sendable {
     /// Nothing is left to do.
     case answered(Result<Answer, CommandError>)
@@ -15,7 +16,7 @@ package indirect enum Wish<Answer: Sendable>: Sendable {
     case write(Command, then: @Sendable (CommandResult) -> Wish)
     /// Something slow, such as a database lookup.
     case look(@Sendable () throws(CommandError) -> Wish)
-    /// Something that others answer later, such as a store, and what follows from that.
+    /// A question that others answer later, such as a store, and the step that follows.
     case ask(Course<Wish>)
 
     /// A single command.
@@ -55,7 +56,7 @@ package indirect enum Wish<Answer: Sendable>: Sendable {
         }
     }
 
-    /// Continues with what `next` makes of the answer.
+    /// Continues with the result of `next` for the answer.
     package func then<Other>(
         _ next: @escaping @Sendable (Result<Answer, CommandError>) -> Wish<Other>
     ) -> Wish<Other> {
@@ -110,7 +111,7 @@ extension EventLog {
     }
 }
 
-/// Held while a command is on its way. A batch about to be committed may wait a moment for it.
+/// Held while a command is on its way. A batch that is about to be committed may wait a moment for the command.
 package final class Announcement: Sendable {
     private let isOver = Atomic(false)
     private let ledger: any EventLog

@@ -2,27 +2,27 @@ package import Core
 package import Crypto
 internal import JSON
 
-/// Where sealed credentials are stored.
+/// The table for sealed credentials.
 package protocol CredentialTable: Sendable {
     func credentials(of app: StoreApp) throws(Fault) -> SealedCredentials?
     func credentials(of project: ProjectID) throws(Fault) -> [SealedCredentials]
     func allCredentials() throws(Fault) -> [SealedCredentials]
-    /// Stores credentials as the next revision; false if others were stored in between.
+    /// Stores credentials as the next revision; returns `false` if others were stored in the meantime.
     func putCredentials(_ sealed: SealedCredentials) throws(Fault) -> Bool
     /// Deletes an app's credentials that were written before a version of its project's stream.
     func forgetCredentials(of app: StoreApp, before version: Int64) throws(Fault)
-    /// Whether a real store may not be asked because the database follows a test clock.
+    /// Whether the database follows a test clock, which forbids calls to a real store.
     func followsTestClock() throws(Fault) -> Bool
 }
 
-/// Stores apps' credentials under a key that is not in the database.
+/// Stores apps' credentials, encrypted with a key that is not in the database.
 package struct CredentialVault: Sendable {
     private static let purpose = "deed store credentials"
     private static let digestPurpose = "deed store credentials digest"
     private static let attempts = 5
 
-    /// The keys of the installation: the one to seal with first, then others that may open. Makes one
-    /// if that is requested and there is none, unless something is sealed already.
+    /// The installation's keys. The first one seals, and the others can only open. If there is no key, `making`
+    /// creates one, unless the database already contains sealed credentials.
     package typealias Keys = @Sendable (_ making: Bool) throws(KeyTrouble) -> [SecretKey]
 
     private let table: any CredentialTable
@@ -54,9 +54,9 @@ package struct CredentialVault: Sendable {
         return kept.filter { (try? open($0, keys)) == nil }.map(\.app)
     }
 
-    /// Changes an app's credentials. What a later event wrote stays, and so does what a repetition finds
-    /// written since the first call. If the app was removed in between, nothing of it is left. The log
-    /// decides the order: clocks differ.
+    /// Changes an app's credentials. It does not overwrite credentials that a later event wrote. If the call is a
+    /// repetition, it does not overwrite those written since the first call either. If the app was removed in
+    /// between, no older credentials survive. The order is that of the log, because clocks differ.
     package func change(
         _ app: StoreApp, _ change: CredentialsChange, at write: CredentialsWrite, by actor: Actor,
         now: Instant
@@ -80,7 +80,9 @@ package struct CredentialVault: Sendable {
         throw .fault(.busy)
     }
 
-    /// The same for the same change, and useless for learning its content: the key is in no database.
+    /// A digest that is equal for equal changes. It reveals nothing about the change, because no database contains
+    /// the
+    /// key.
     package func digest(of change: CredentialsChange) throws(CommandError) -> [UInt8] {
         guard let key = try sealingKeys().first else {
             preconditionFailure("keys come with one to seal")
@@ -88,7 +90,7 @@ package struct CredentialVault: Sendable {
         return key.derived(for: CredentialVault.digestPurpose).authenticate(change.json.bytes).bytes
     }
 
-    /// What may be shown of the credentials of each app of a project.
+    /// The credentials' visible properties, for each app in a project.
     package func statuses(of project: ProjectID) throws(Fault) -> [AppKey: CredentialsStatus] {
         let kept = try table.credentials(of: project)
         return Dictionary(kept.map { ($0.app.key, $0.status) }) { first, _ in first }
@@ -107,10 +109,10 @@ package struct CredentialVault: Sendable {
         ) { () throws(KeyTrouble) in try keys(true) }
     }
 
-    /// Reseals everything under the first key; returns the number of apps.
+    /// Seals everything again with the first key; returns the number of apps.
     package func rotate(under keys: [SecretKey]) throws(CommandError) -> Int {
         var count = 0
-        // Credentials that were changed in between may be sealed with another key again.
+        // Credentials that are changed in the meantime may be sealed with another key again.
         for _ in 0..<CredentialVault.attempts {
             let left = try obtain(table.allCredentials())
                 .filter { $0.keyName != keys.first?.name }
@@ -120,7 +122,7 @@ package struct CredentialVault: Sendable {
         throw .fault(.busy)
     }
 
-    /// False if others were stored in between.
+    /// Returns `false` if others were stored in the meantime.
     private func reseal(
         _ old: SealedCredentials, _ keys: [SecretKey]
     ) throws(CommandError) -> Bool {
@@ -138,7 +140,7 @@ package struct CredentialVault: Sendable {
         do throws(KeyTrouble) {
             return try open(sealed, keys)
         } catch {
-            // Credentials that can no longer be opened may still be replaced.
+            // Credentials that can no longer be opened can still be replaced.
             if isReplaced { return StoreCredentials() }
             throw .refused(.credentialsLocked(error.sentence))
         }
@@ -191,12 +193,12 @@ package struct CredentialVault: Sendable {
 }
 
 extension CredentialsChange {
-    /// Whether the change replaces everything that was there.
+    /// Whether the change replaces all existing credentials.
     fileprivate func replacesAll(of profile: any StoreProfile) -> Bool {
         profile.credentials.allSatisfy { secrets[$0.name] != nil }
     }
 
-    /// Distinguishes removed members from unchanged ones.
+    /// The change as JSON, in which removed members differ from unchanged ones.
     fileprivate var json: JSON {
         var object = JSONObject()
         for (name, secret) in secrets.sorted(by: { $0.key < $1.key }) {
@@ -208,14 +210,14 @@ extension CredentialsChange {
 }
 
 extension CredentialsWrite {
-    /// Whether a later command, or an earlier copy of this one, has won.
+    /// Whether the stored credentials come from a later command, or from an earlier attempt of this one.
     fileprivate func isLate(behind kept: SealedCredentials) -> Bool {
         kept.version > version || isRepetition && kept.version == version
     }
 }
 
 extension CredentialsStatus {
-    /// What credentials are bound to: a row that is moved to another app or address opens nothing.
+    /// The place that credentials are bound to. If a row is moved to another app or address, it cannot be opened.
     fileprivate func place(of app: StoreApp) -> [UInt8] {
         let parts = [app.project.text, app.key.store.rawValue, app.key.id.text, address?.url ?? ""]
         return Array(parts.joined(separator: "\u{0}").utf8)

@@ -2,30 +2,29 @@ package import Core
 package import Outbound
 package import Threading
 
-/// What the client of a store needs from the outside.
+/// The services that a store client needs.
 package protocol StoreLine: Sendable {
     func credentials(of app: StoreApp) throws(StoreTrouble) -> StoreCredentials
-    /// Takes one call from the budget that all instances share; returns when to try again if none
-    /// is left.
+    /// Takes one call from the budget that all instances share. If none is left, returns when to try again.
     func take(_ turn: StoreTurn, now: Instant) throws(Fault) -> Instant?
-    /// Tells all instances that the store accepts no such call before an instant.
+    /// Tells all instances that the store accepts no such calls until an instant.
     func rest(_ turn: StoreTurn, until: Instant) throws(Fault)
-    /// Responds once, from a thread that must not be held up.
+    /// Calls `respond` once, on a thread that must not be blocked.
     func send(_ request: OutboundRequest, respond: @escaping @Sendable (Courier.Answer) -> Void)
-    /// The machine's clock: stores know no other.
+    /// The machine's clock, because stores do not follow a test clock.
     func machineClock() -> Instant
     func pause(milliseconds: Int64)
 }
 
 extension StoreLine {
-    /// The store's answer, if a call is left. If it wants a pause, every instance observes it.
+    /// The store's answer, if the budget allows a call. If the store asks for a pause, every instance keeps it.
     package func answer(
         to request: OutboundRequest, _ turn: StoreTurn, _ patience: StorePatience
     ) throws(StoreTrouble) -> OutboundResponse {
         try answering(request, turn, patience).awaited().get()
     }
 
-    /// The same for a caller who does not wait.
+    /// The same for a caller that does not wait.
     package func answering(
         _ request: OutboundRequest, _ turn: StoreTurn, _ patience: StorePatience
     ) -> Course<Result<OutboundResponse, StoreTrouble>> {
@@ -72,11 +71,11 @@ extension StoreTrouble {
 }
 
 extension StoreApp {
-    /// A store that hangs for one app delays no other app.
+    /// The lane for an app's calls, so that a store that hangs for one app delays no other app.
     fileprivate var lane: String { "\(project.text)\u{0}\(key.store.rawValue)\u{0}\(key.id.text)" }
 }
 
-/// How long to wait for a store, in milliseconds: well within the lease of queued evidence.
+/// How long to wait for a store, in milliseconds. It is well below the lease of queued evidence.
 package struct StorePatience: Sendable {
     package let firstByte: Int
     package let whole: Int
@@ -90,31 +89,32 @@ package struct StorePatience: Sendable {
 }
 
 extension OutboundRequest {
-    /// The request with the time that a store is given.
+    /// The request with the time limit for the store.
     fileprivate func limited(_ patience: StorePatience, lane: String) -> OutboundRequest {
         var request = self
         request.lane = lane
         request.timeoutMilliseconds = patience.whole
         request.firstByteMilliseconds = patience.firstByte
-        // Evidence has the same limit.
+        // The limit is the same as for evidence.
         request.replyLimit = 4 << 20
         return request
     }
 }
 
 extension StoreTrouble {
-    /// Something on the way answered, or the answer was cut off.
+    /// A proxy in between answered, or the answer was cut off.
     package static let notFromStore = unavailable("what answered in its place is not JSON")
 }
 
 extension OutboundResponse {
-    /// Whether a store asks for a pause, because of a limit or while it fails.
+    /// Whether the store asks for a pause, because of a limit or a fault.
     fileprivate var wantsPause: Bool {
         status == 429 || status >= 500 && header("Retry-After") != nil
     }
 
-    /// When a store's pause ends. The store writes an instant in milliseconds; a proxy before it may
-    /// write seconds to wait, as HTTP defines it.
+    /// When the pause that a store asked for ends. The store writes an instant in milliseconds. A proxy in front of
+    /// it
+    /// may write a number of seconds instead, as HTTP defines.
     fileprivate func pauseEnd(now: Instant) -> Instant {
         let (usual, longest): (Int64, Int64) = (60_000, 24 * 3_600_000)
         guard let number = header("Retry-After").flatMap({ Int64($0) }), number >= 0 else {

@@ -1,13 +1,14 @@
 package import JSON
 
-/// Writes messages for operators, one JSON object per line. Never evidence, keys or payloads.
+/// Writes messages for operators, one JSON object per line. They never contain evidence, keys or
+/// payloads.
 package struct Log: Sendable {
-    /// Who must act: no one, an operator some day, an operator now.
+    /// Who must act: no one, an operator at some point, or an operator now.
     package enum Level: String, Sendable { case info, warning, error }
 
     private let write: @Sendable (String) -> Void
 
-    /// A log whose lines go to `write`, each without its line end.
+    /// A log that passes each line to `write`, without its line break.
     package init(write: @escaping @Sendable (String) -> Void) {
         self.write = write
     }

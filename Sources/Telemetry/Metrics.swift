@@ -2,14 +2,14 @@ import Synchronization
 
 /// A count that only grows.
 ///
-/// Threads that constantly count the same thing contend for its memory. Where that matters, a
+/// Threads that constantly increment the same counter contend for its memory. Where that matters, a
 /// counter has several lanes, and each thread picks one.
 package final class Counter: Sendable {
     private let lanes: [Lane]
 
     private final class Lane: Sendable {
         let total = Atomic<Int64>(0)
-        /// Keeps the next lane out of the same cache line.
+        /// Keeps the next lane out of this cache line.
         let gap = (0, 0, 0, 0, 0, 0, 0)
     }
 
@@ -24,7 +24,7 @@ package final class Counter: Sendable {
     package var value: Int64 { lanes.reduce(0) { $0 + $1.total.load(ordering: .relaxed) } }
 }
 
-/// Holds a current number.
+/// A number that can rise and fall.
 package final class Gauge: Sendable {
     private let current = Atomic<Int64>(0)
     package init() {}
@@ -33,14 +33,14 @@ package final class Gauge: Sendable {
     package var value: Int64 { current.load(ordering: .relaxed) }
 }
 
-/// Sorts measured values into buckets, each with an upper bound.
+/// Sorts measured values into buckets, each of which has an upper bound.
 package final class Histogram: Sendable {
-    /// Microseconds from 50 to 10 seconds: request and commit times.
+    /// Bounds for request and commit times: 50 microseconds to 10 seconds.
     package static let latencyBounds: [Int64] = [
         50, 100, 250, 500, 1000, 2500, 5000, 10_000, 25_000, 50_000, 100_000, 250_000, 500_000,
         1_000_000, 2_500_000, 10_000_000,
     ]
-    /// Powers of two: batch sizes.
+    /// Bounds for batch sizes: powers of two.
     package static let sizeBounds: [Int64] = [1, 2, 4, 8, 16, 32, 64, 128, 256, 512]
 
     package let bounds: [Int64]
@@ -62,7 +62,7 @@ package final class Histogram: Sendable {
     package var sum: Int64 { total.value }
 }
 
-/// The metrics of one process, rendered as Prometheus reads them.
+/// The metrics of one process, rendered in the Prometheus format.
 package final class Metrics: Sendable {
     package enum Unit: Sendable { case plain, microsecondsAsSeconds }
 
@@ -94,14 +94,14 @@ package final class Metrics: Sendable {
         return counter
     }
 
-    /// A counter kept elsewhere, read whenever metrics are read.
+    /// A counter that is kept elsewhere and read each time the metrics are rendered.
     package func counter(
         _ name: String, _ help: String, _ value: @escaping @Sendable () -> Int64
     ) {
         add(name, help, "counter", [], .counter(value))
     }
 
-    /// A gauge whose value is read whenever metrics are read.
+    /// A gauge whose value is read each time the metrics are rendered.
     package func gauge(
         _ name: String, _ help: String, labels: [(String, String)] = [],
         _ value: @escaping @Sendable () -> Int64

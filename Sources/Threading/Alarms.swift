@@ -1,4 +1,4 @@
-/// Rings at given instants, all on one thread, which must not be held up.
+/// Calls back at given instants. All callbacks share one thread, so they must not block it.
 package final class Alarms: Sendable {
     private struct State: Sendable {
         var rings: [(at: Int64, ring: @Sendable () -> Void)] = []
@@ -8,7 +8,7 @@ package final class Alarms: Sendable {
 
     package init() {}
 
-    /// Rings once the monotonic clock shows that many milliseconds.
+    /// Calls `ring` once the monotonic clock reaches `instant`, in milliseconds.
     package func ring(at instant: Int64, _ ring: @escaping @Sendable () -> Void) {
         let mustStart = state.change { state in
             state.rings.append((instant, ring))
@@ -18,7 +18,7 @@ package final class Alarms: Sendable {
         if mustStart { startThread("alarms") { [self] in run() } }
     }
 
-    /// Runs until nothing is left to ring for.
+    /// Runs until no alarm is left.
     private func run() {
         while true {
             let now = monotonicMilliseconds()
@@ -33,7 +33,7 @@ package final class Alarms: Sendable {
             if !due.isEmpty { continue }
             guard let next else { return }
             _ = state.wait(milliseconds: max(next - now, 1)) { state in
-                // One that was added meanwhile may be earlier.
+                // An alarm added in the meantime may be due earlier.
                 state.rings.contains { $0.at < next } ? () : nil
             }
         }

@@ -1,17 +1,18 @@
-/// Work in steps, some of which wait for others, so that no thread has to wait with them.
+/// Work in steps, some of which wait for something without blocking a thread.
 ///
-/// A step says what it needs and not who carries it out: a command's own thread may wait for the end, and a
-/// server goes on where the last step ended.
+/// A step describes what it needs, not who carries it out. A command-line program's own thread may
+/// wait for the result, and a server continues on the thread where the last step ended.
 package indirect enum Course<End: Sendable>: Sendable {
     case ended(End)
-    /// Work for a thread that may wait a while, such as a look into a database.
+    /// Work for a thread that may block for a while, such as a database query.
     case work(@Sendable () -> Course)
-    /// Begins something that resumes the course later, once, from a thread that must not be held up.
+    /// Begins an operation that later resumes the course exactly once, from a thread that must not
+    /// be blocked.
     case wait(@Sendable (_ resume: @escaping @Sendable (Course) -> Void) -> Void)
 }
 
 extension Course {
-    /// The same course, followed by what `next` makes of its end.
+    /// This course, followed by the course that `next` makes from its result.
     package func then<Other>(
         _ next: @escaping @Sendable (End) -> Course<Other>
     ) -> Course<Other> {
@@ -26,7 +27,7 @@ extension Course {
         then { .ended(change($0)) }
     }
 
-    /// Carries it out on this thread, which waits.
+    /// Runs the course on this thread, and blocks until it has ended.
     package func awaited() -> End {
         var course = self
         while true {
@@ -41,8 +42,8 @@ extension Course {
         }
     }
 
-    /// Carries it out; `end` runs on the thread of the last step. `isPatient` tells whether this thread may
-    /// wait; if not, `whenPatient` finds another one for work.
+    /// Runs the course. `end` is called on the last step's thread. `isPatient` says whether this
+    /// thread may block; if not, `whenPatient` finds another thread for the work.
     package func carryOut(
         isPatient: Bool,
         whenPatient: @escaping @Sendable (@escaping @Sendable () -> Void) -> Void,
@@ -60,13 +61,13 @@ extension Course {
         }
     }
 
-    /// All of them side by side: each goes on as soon as it can, whatever the others wait for.
+    /// Runs all courses side by side. Each one continues as soon as it can, even while others wait.
     package static func all(_ courses: [Course]) -> Course<[End]> {
         let gathering = Gathering(courses)
         return .work { gathering.goOn() }
     }
 
-    /// The course after the work that it begins with.
+    /// Runs the work at the beginning, and returns the course from its first wait or its end.
     fileprivate var untilWaiting: Course {
         var course = self
         while case .work(let work) = course { course = work() }
@@ -74,13 +75,13 @@ extension Course {
     }
 }
 
-/// Courses that go on side by side until all have ended.
+/// Courses that run side by side until all of them have ended.
 private final class Gathering<End: Sendable>: Sendable {
     private struct State: Sendable {
         var ends: [Int: End] = [:]
-        /// The courses that can go on.
+        /// The courses that can continue.
         var ready: [(place: Int, course: Course<End>)]
-        /// Set while nothing can go on.
+        /// Set while no course can continue.
         var resume: (@Sendable (Course<[End]>) -> Void)?
     }
     private let state: Monitor<State>
@@ -91,7 +92,7 @@ private final class Gathering<End: Sendable>: Sendable {
         state = Monitor(State(ready: courses.enumerated().map { ($0, $1) }))
     }
 
-    /// Carries out what can go on; one course may let another one go on.
+    /// Runs the courses that can continue. One course may let another one continue.
     func goOn() -> Course<[End]> {
         while true {
             let ready = state.change(wake: .none) { state in

@@ -5,7 +5,7 @@ package enum Wake { case none, one, all }
 
 /// A value that threads change under a lock and can wait on.
 ///
-/// `@unchecked Sendable`: the value is only touched between `lock` and `unlock`.
+/// `@unchecked Sendable`: the value is only accessed between `lock` and `unlock`.
 package final class Monitor<Value: ~Copyable>: @unchecked Sendable {
     private let mutex = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
     private let condition = UnsafeMutablePointer<pthread_cond_t>.allocate(capacity: 1)
@@ -14,7 +14,7 @@ package final class Monitor<Value: ~Copyable>: @unchecked Sendable {
     package init(_ value: consuming sending Value) {
         self.value = value
         pthread_mutex_init(mutex, nil)
-        // Time limits must not follow the wall clock when an operator sets it.
+        // Timeouts must not be affected when an operator sets the wall clock.
         var attributes = pthread_condattr_t()
         pthread_condattr_init(&attributes)
         pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC)

@@ -1,17 +1,17 @@
 import Foundation
 import Glibc
 
-/// How soon a thread gets a processor when there are too few.
+/// How soon a thread gets a processor when there are not enough of them.
 package enum Urgency: Int32 {
-    /// Work for callers who count milliseconds, and work that every caller waits for.
+    /// Work for callers who count milliseconds, and work for which every caller waits.
     case usual = 0
-    /// Long work for one sender: a stream of it must not delay short answers.
+    /// Long work for one sender. A stream of such work must not delay short answers.
     case patient = 10
-    /// Work for strangers.
+    /// Work for unauthenticated callers.
     case last = 15
 }
 
-/// Starts an ordinary thread that runs `body` to its end.
+/// Starts a thread that runs `body` to its end.
 package func startThread(
     _ name: String, _ urgency: Urgency = .usual, _ body: @escaping @Sendable () -> Void
 ) {
@@ -27,7 +27,7 @@ package func startThread(
     thread.start()
 }
 
-/// Works on all items at once, each on its own thread, and waits for all of them.
+/// Processes all items concurrently, each on its own thread, and waits for all of them.
 package func sideBySide<Item: Sendable, Result: Sendable>(
     _ items: [Item], _ work: @escaping @Sendable (Item) -> Result
 ) -> [Result] {
@@ -38,7 +38,7 @@ package func sideBySide<Item: Sendable, Result: Sendable>(
             done.change { $0[place] = result }
         }
     }
-    // The first item runs here, since this thread would only wait.
+    // The first item runs on this thread, which would otherwise only wait.
     if let first = items.first {
         let result = work(first)
         done.change { $0[0] = result }

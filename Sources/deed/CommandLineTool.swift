@@ -10,7 +10,7 @@ enum CommandLineTool {
 
             """, commands: commands)
 
-    /// In the order of the help. A new file of a family adds to its family's list.
+    /// Commands in the order of the help. A new command goes into its family's list.
     static let commands: [CommandSpec] =
         [setupCommand, serveCommand, migrateCommand, statusCommand, doctorCommand]
         + projectCommands

@@ -53,7 +53,7 @@ extension Invocation {
 }
 
 extension Invocation {
-    /// The bounds from `--from` and `--to`.
+    /// The period given by `--from` and `--to`.
     func period() throws(CommandEnd) -> (from: Instant?, to: Instant?) {
         let (from, to) = (try instant("from"), try instant("to"))
         if let from, let to, to <= from { throw usage("--to must come after --from") }

@@ -21,7 +21,7 @@ func obey<Answer>(
     try rethrowing(as: CommandEnd.init, answer)
 }
 
-/// Asks the ledger. A fault becomes the command's end.
+/// Queries the ledger. A fault becomes the command's end.
 func ask<Answer>(_ answer: @autoclosure () throws(Fault) -> Answer) throws(CommandEnd) -> Answer {
     try rethrowing(as: CommandEnd.init, answer)
 }

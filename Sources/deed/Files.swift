@@ -20,14 +20,14 @@ func readFile(_ path: String, limit: Int = 1 << 20) throws(CommandEnd) -> String
         if count == 0 { return String(decoding: content, as: UTF8.self) }
         content += chunk[..<count]
     }
-    throw .usage("\(path) is larger than \(limit >> 20) MiB, which no file of this kind is")
+    throw .usage("\(path) is larger than \(limit >> 20) MiB, the limit for such files")
 }
 
 func absolutePath(_ path: String) -> String {
     URL(fileURLWithPath: path).standardizedFileURL.path
 }
 
-/// Makes renames and links in the file's folder durable.
+/// Makes renamed and linked files in the file's folder durable.
 func syncFolder(of path: String) {
     let folder = path.lastIndex(of: "/").map { String(path[..<$0]) } ?? "."
     let descriptor = open(folder.isEmpty ? "/" : folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
@@ -38,18 +38,18 @@ func syncFolder(of path: String) {
 
 func fileExists(_ path: String) -> Bool { access(path, F_OK) == 0 }
 
-/// Free bytes on the folder's disk; `nil` if unknown.
+/// The free bytes on the folder's disk; `nil` if unknown.
 func freeBytes(in folder: String) -> Int64? {
     var found = statvfs()
     guard statvfs(folder, &found) == 0, found.f_blocks > 0 else { return nil }
     return Int64(clamping: UInt64(found.f_bavail) * UInt64(found.f_frsize))
 }
 
-/// Creates a folder that only this user can enter, with this prefix.
+/// Creates a folder with this prefix that only this user can enter.
 func temporaryFolder(_ beginning: String) throws(CommandEnd) -> String {
     var template = nameTemplate(beginning)
     guard mkdtemp(&template) != nil else {
-        throw .fault("\(beginning)… cannot be made: \(String(cString: strerror(errno)))")
+        throw .fault("\(beginning)… cannot be created: \(String(cString: strerror(errno)))")
     }
     return String(decoding: template.dropLast().map(UInt8.init(bitPattern:)), as: UTF8.self)
 }

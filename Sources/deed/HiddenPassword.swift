@@ -47,7 +47,7 @@ func passwordRanges(in text: [UInt8]) -> [Range<Int>] {
     return ranges
 }
 
-/// Ends at the closing quote or before the next separator.
+/// The password's end: the closing quote, or the place before the next separator.
 private func passwordEnd(in text: [UInt8], from start: Int) -> Int {
     guard start < text.count, text[start] == UInt8(ascii: "'") else {
         let ends = [UInt8(ascii: " "), UInt8(ascii: "&")]

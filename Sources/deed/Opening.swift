@@ -40,7 +40,7 @@ extension Settings {
 }
 
 extension Invocation {
-    /// The configured database. The caller must leave it.
+    /// Opens the configured database. The caller must close it with `leave`.
     func database(
         mayCreate: Bool = false, isRestoring: Bool = false, log: Log = .silent
     ) throws(CommandEnd) -> Database {
@@ -62,8 +62,7 @@ extension Invocation {
         try body(database)
     }
 
-    /// Records when an operator did something. If the database cannot be written to, the note does
-    /// not matter.
+    /// Records that an operator has done a task. Failing to record it does not matter.
     func note(done what: String, says: JSON = [:]) {
         guard let database = try? database() else { return }
         defer { database.leave() }
@@ -71,7 +70,7 @@ extension Invocation {
         try? view.note(done: what, says: says.text)
     }
 
-    /// This call's flags that locate the installation, for commands to paste.
+    /// This call's flags that locate the installation, for use in commands to paste.
     var placeFlags: String {
         ["database-url", "data-dir"].filter(isWritten).map {
             " --\($0) \(shellWord((self[$0] ?? "").withoutPasswords))"
@@ -104,7 +103,7 @@ extension Invocation {
         }
     }
 
-    /// `onlyReads` is for commands that write only with certain flags.
+    /// Runs `body` with a live service. `onlyReads` is for commands that write only with certain flags.
     func withLive(
         in project: ProjectID? = nil, mayCreate: Bool = false, onlyReads: Bool? = nil,
         _ body: (Live) throws(CommandEnd) -> Void

@@ -241,7 +241,7 @@ struct HistoryNightTests {
             let customers = try night.customerCount()
             let first = try night.reconcile(slowCalls: 4)
             #expect(self.counts(first, .history).lookedAt == 4)
-            let left = "The histories of \(customers - 4) customers are still to be asked for"
+            let left = "The histories of \(customers - 4) customers still have to be requested"
             #expect(first.errors.contains { $0.contains(left) }, "\(first.errors)")
             // One that was asked for does not take its time.
             let run = try night.reconcile([.history], slowCalls: 4)
@@ -268,7 +268,7 @@ struct HistoryNightTests {
                 last = try night.reconcile([.history], storeCalls: 4, detour: listening)
                 runs += 1
                 if !last.isSound {
-                    #expect(last.errors.contains { $0.contains("still to be asked for") })
+                    #expect(last.errors.contains { $0.contains("still have to be requested") })
                 }
             } while !last.isSound && runs < 40
             #expect(last.isSound, "\(last.errors)")
@@ -277,7 +277,7 @@ struct HistoryNightTests {
             #expect(asked.withLock { $0.first?.text } == newest)
             // After a whole round, one that is under way is a note.
             let next = try night.reconcile(full: true, storeCalls: 4)
-            #expect(next.notes.contains { $0.contains("still to be asked for") }, "\(next.notes)")
+            #expect(next.notes.contains { $0.contains("have to be requested") }, "\(next.notes)")
             #expect(!next.errors.contains { $0.hasPrefix("history") }, "\(next.errors)")
             #expect(try night.reconcile().isSound)
             try expectTruth(night)

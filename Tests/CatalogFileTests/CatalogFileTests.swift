@@ -211,7 +211,7 @@ struct CatalogFileTests {
             try warnings(#","entitlements":{"pro":{},"gold":{}}"#) == [
                 repeated,
                 #"entitlements does not declare "por"; declare it, or correct it where it is used "#
-                    + #"(the nearest that it declares is "pro")"#,
+                    + #"(the nearest declared name is "pro")"#,
             ])
         #expect(try warnings(#","entitlements":{"por":{}}"#) == [repeated])
     }

@@ -139,7 +139,7 @@ struct FigureTests {
         #expect(words.contains("level2 0 0") == false, "\(words)")
         #expect(page.contains("<a href=\"\(FigureTests.home)/customers/u2\">u2</a>"))
         #expect(page.contains("<a href=\"\(FigureTests.home)/customers/u1\">u1</a>"))
-        #expect(words.contains("no customer claimed so far. 1 "), "\(words)")
+        #expect(words.contains("no customer has claimed yet. 1 "), "\(words)")
         let file = browser.get("\(FigureTests.home)/figures/ending")
         #expect(file.header("Content-Type") == "text/csv; charset=utf-8")
         let disposition = "attachment; filename=\"ending.csv\""

@@ -107,7 +107,7 @@ struct HugeCustomerTests {
                 execute function public.break_off();
             """)
         let unclear = browser.press(shown, at: target)
-        #expect(unclear.status >= 500 && unclear.text.contains("cannot say whether it was done"))
+        #expect(unclear.status >= 500 && unclear.text.contains("cannot tell whether it was done"))
         let (before, after) = (Browser.hidden(in: shown.text), Browser.hidden(in: unclear.text))
         #expect(before["mark"]?.isEmpty == false && before == after)
         try database.run(

@@ -37,7 +37,9 @@ struct TwoStepTests {
     /// Opens what a short form leads to, and presses the button there. Returns the customer's page.
     private func press(_ target: String, _ fields: [String: String] = reasons) throws -> String {
         let shown = browser.get(target)
-        #expect(shown.status == 200 && shown.text.contains("Nothing was done yet"), "\(shown.text)")
+        #expect(
+            shown.status == 200 && shown.text.contains("Nothing has been done yet"), "\(shown.text)"
+        )
         let place = String(target.split(separator: "?")[0])
         let sent = Browser.hidden(in: shown.text).merging(fields) { $1 }
         let done = browser.post(place, sent)
@@ -103,7 +105,7 @@ struct TwoStepTests {
         let target = "\(TwoStepTests.place)/orders/o1/close"
         #expect(page.contains("<a href=\"\(target)?version=1\">Close an order</a>"), "\(page)")
         let form = browser.get("\(target)?version=1")
-        #expect(form.text.contains("waits for its purchase no longer"))
+        #expect(form.text.contains("no longer waits for its purchase"))
         var fields = Browser.hidden(in: form.text).merging(TwoStepTests.reasons) { $1 }
         fields["because"] = "settled"
         let done = browser.post(target, fields)
@@ -141,7 +143,7 @@ struct TwoStepTests {
     func attach() throws {
         #expect(desk.leave("40").status == 200)
         let found = browser.get("\(TwoStepTests.home)/find?q=apple%3A40")
-        #expect(found.status == 200 && found.text.contains("No customer claimed it."))
+        #expect(found.status == 200 && found.text.contains("No customer has claimed it."))
         #expect(found.text.contains("action=\"\(TwoStepTests.home)/attach\""), "\(found.text)")
         let led = browser.get("\(TwoStepTests.home)/attach?purchase=apple%3A40&customer=u1")
         #expect(led.header("Location") == "\(TwoStepTests.place)/attach?purchase=apple%3A40")

@@ -160,7 +160,7 @@ extension ProgramTests {
                                 .replacing("\"postgres\":15", with: "\"postgres\":14").utf8)
                     }
                 ),
-                ("is no manifest", manifest, { _ in Data("{}".utf8) }),
+                ("is not a backup's manifest", manifest, { _ in Data("{}".utf8) }),
                 ("is not part of it", "\(backup)/dump/strange", { _ in Data("x".utf8) }),
             ]
             let target = try ScratchDatabase(migrated: false)
@@ -252,7 +252,7 @@ extension ProgramTests {
             let poor = target.url.replacing("user=deed", with: "user=\(name)")
             let restored = try deed.run("restore", backup, "--database-url", poor)
             #expect(
-                restored.code == 1 && restored.errors.contains("may not make a schema"),
+                restored.code == 1 && restored.errors.contains("may not create a schema"),
                 "\(restored.errors)")
             // A folder without free space.
             let tiny = file("tiny")

@@ -126,7 +126,7 @@ extension ProgramTests {
             mkdir(empty, 0o700)
             for (path, words) in [
                 (folder.file("missing"), "No such file"), (file, "is a file"),
-                (half, "lacks manifest.json"), (empty, "holds no whole backup"),
+                (half, "lacks manifest.json"), (empty, "holds no complete backup"),
             ] {
                 let refused = try deed.run("backup", "check", path)
                 #expect(refused.code == 1 && refused.errors.contains(words), "\(refused.errors)")

@@ -65,7 +65,7 @@ extension ProgramTests {
             _ = try installation.makeKey()
             #expect(
                 try installation.run("customer", "events", "u9").output
-                    == "Nothing happened to \"u9\" in production.\n")
+                    == "Nothing has happened to \"u9\" in production.\n")
             let moved = try installation.run(
                 "transfer", "--customer", "u9", "--purchase", "apple:1", "--undo", "--reason", "r")
             #expect(

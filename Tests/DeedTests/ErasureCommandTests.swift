@@ -71,7 +71,7 @@ extension ProgramTests {
         }
 
         @Test(
-            "A dry run of many says for each which rights end and what the store goes on charging for"
+            "A dry run of many says for each which rights end and what the store keeps charging for"
         )
         func dryRunOfMany() throws {
             try buy("1", for: "m1")

@@ -67,7 +67,7 @@ extension ProgramTests {
             #expect(
                 try eventually(within: 60_000) {
                     try String(contentsOfFile: errors, encoding: .utf8).contains(
-                        "tried until it works")
+                        "Deed keeps trying")
                 })
             try pair.start(.primary)
             try give("after", in: installation)

@@ -64,7 +64,7 @@ extension ProgramTests {
             #expect(unasked.code == 0)
             #expect(
                 unasked.output
-                    == "Nothing of the project \"default\" is called \"\(order)\" or begins with it.\n"
+                    == "Nothing in the project \"default\" is called \"\(order)\" or begins with it.\n"
                     + "If it is the order number of a mail from the store, ask the store: deed find \(order) --ask-store\n"
             )
             let asked = try run("find", order, "--ask-store")
@@ -74,12 +74,12 @@ extension ProgramTests {
                 lines == [
                     "The store of com.example.game knows the order number \(order) (sandbox); what "
                         + "is new of that is recorded (1).",
-                    "order number \(order)   sandbox   apple:\(id)   level2   no customer claimed it; to "
+                    "order number \(order)   sandbox   apple:\(id)   level2   no customer has claimed it; to "
                         + "give it to one: deed unclaimed attach apple:\(id) --environment sandbox",
                 ])
             let shown = try run("store", "order", order, "--bundle-id", "com.example.game")
             let standing =
-                "apple:\(id)   transaction \(id)   level2   bought   no customer claimed it   "
+                "apple:\(id)   transaction \(id)   level2   bought   no customer has claimed it   "
             #expect(shown.output.hasPrefix(standing), "\(shown.output)")
             let attached = try run(
                 "unclaimed", "attach", "apple:\(id)", "--customer", "ann", "--reason", "r",

@@ -46,7 +46,7 @@ extension ProgramTests {
             #expect(try JSON.read(refusal.text)["code"]?.string == "database_full")
             let reasons = try readiness()
             #expect(reasons.status == 503)
-            #expect(reasons.text.contains("disk of the database is full"))
+            #expect(reasons.text.contains("database's disk is full"))
             // A refusal writes nothing, so it says nothing about the disk.
             let unfounded = try client.send(
                 "DELETE", "\(service.url)/v1/customers/u0/grants/g_none",

@@ -129,7 +129,8 @@ extension ProgramTests {
             #expect(refused.code == 1 && refused.errors.contains("private_key"))
             let submit = ["submit", "--customer", "u1", "--google-token", "t"]
             #expect(try run(submit).errors.contains("--package is missing"))
-            #expect(try run(submit + ["--package", "game"]).errors.contains("is no package name"))
+            #expect(
+                try run(submit + ["--package", "game"]).errors.contains("is not a package name"))
             let order = try run(
                 "store", "finish", "1", "--package", "com.example.game")
             #expect(order.code == 1 && order.errors.contains("not supported by this store"))

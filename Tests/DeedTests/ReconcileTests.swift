@@ -189,7 +189,7 @@ extension ProgramTests {
                 let idle = try deed.run("reconcile", "--only", "boundaries,chain", flag)
                 #expect(idle.code == 2)
                 #expect(
-                    idle.errors.contains("\(flag) changes nothing about --only boundaries,chain"),
+                    idle.errors.contains("\(flag) has no effect with --only boundaries,chain"),
                     "\(idle.errors)")
             }
             for count in ["0", "17", "two"] {

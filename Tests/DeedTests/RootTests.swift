@@ -157,8 +157,8 @@ extension ProgramTests {
         func named() throws {
             let installation = try Installation()
             for (name, sentence) in [
-                ("root", "no ordinary user of this machine"),
-                ("nobody-of-that-name", "no ordinary user of this machine"),
+                ("root", "no ordinary user on this machine"),
+                ("nobody-of-that-name", "no ordinary user on this machine"),
             ] {
                 let refused = try installation.run("serve", "--user", name)
                 #expect(refused.code == 3 && refused.errors.contains(sentence), "\(refused.errors)")
@@ -170,7 +170,7 @@ extension ProgramTests {
             service.process.signal(SIGTERM)
             _ = service.process.wait(milliseconds: 30_000)
             let other = try installation.run("serve", "--user", "postgres")
-            #expect(other.code == 3 && other.errors.contains("is daemon's"), "\(other.errors)")
+            #expect(other.code == 3 && other.errors.contains("to daemon, but"), "\(other.errors)")
         }
     }
 }

@@ -207,7 +207,7 @@ extension ProgramTests {
             #expect(try eventually(within: 5000) { try ready() == 503 })
             #expect(try ready("?for=reads") == 200)
             let reasons = try body("/readyz")
-            #expect(reasons.contains("Commits wait for 1 standby and none is connected"))
+            #expect(reasons.contains("Commits wait for 1 standby, but none is connected"))
             // Refused immediately, since each attempt would leave a waiting session.
             let started = monotonicMilliseconds()
             #expect(try grant("third") == 503)

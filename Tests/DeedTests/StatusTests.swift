@@ -67,7 +67,7 @@ extension ProgramTests {
             #expect(service.process.wait(milliseconds: 60_000) == 0)
         }
 
-        @Test("A killed instance is a line that wants a person, until it is back")
+        @Test("A killed instance is a line that needs a person, until it is back")
         func killed() throws {
             let deed = try Installation(ScratchDatabase())
             let service = try deed.serve()
@@ -81,7 +81,7 @@ extension ProgramTests {
             let text = try deed.run("status")
             #expect(text.code == 1, "\(text.output)")
             let alarm = text.output.split(separator: "\n").first { $0.hasPrefix("!") }
-            #expect(alarm?.contains("is silent since") == true, "\(text.output)")
+            #expect(alarm?.contains("has been silent for") == true, "\(text.output)")
         }
 
         @Test("Each table and index has its size, and the whole its growth in a week and a month")

@@ -112,7 +112,7 @@ struct Names {
         ("\\b(g|i|k|n|o|wh|rp|pe)_[0-9a-z]{15,}", "$1_{chance}"),
         ("/console/link/[0-9a-z]{40}", "/console/link/{chance}"),
         // Links end by the machine's clock.
-        ("good once, until [^ ,]+", "good once, until {soon}"),
+        ("works once, until [^ ,]+", "works once, until {soon}"),
         ("\\b(whsec|whpk)_[A-Za-z0-9+/=]{44}", "$1_{chance}"),
         // A webhook's lag, and how long its receiver took.
         (#""lag":[0-9]+"#, #""lag":{soon}"#), ("   lag [0-9]+ ", "   lag {soon} "),

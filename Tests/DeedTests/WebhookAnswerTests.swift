@@ -58,7 +58,7 @@ extension ProgramTests {
             #expect(eventually(within: 60_000) { (try? ground.deliveries(id).isEmpty) == false })
             let first = try #require(try ground.deliveries(id).last)
             #expect(first["status"]?.integer == 307 && first["delivered"]?.bool == false)
-            #expect(first["error"]?.string?.contains("never followed") == true)
+            #expect(first["error"]?.string?.contains("never follows") == true)
             let tested = try ground.call("POST", "/\(id)/test")
             #expect(tested.json["status"]?.integer == 307)
             #expect(try receivers.calls("other", all: true).isEmpty)

@@ -94,8 +94,9 @@ extension ProgramTests {
 
         /// Expects attempts that nothing listened to, and others that were not answered in time.
         private func expectTroubles(_ installation: Installation) throws {
-            for trouble in ["the server cannot be reached", "no whole answer came within 15000 ms"]
-            {
+            for trouble in [
+                "the server cannot be reached", "no complete answer came within 15000 ms",
+            ] {
                 let rows = "from deed.webhook_attempts where error like '\(trouble)%'"
                 // No request lasts long enough while the service is killed every few seconds.
                 let isThere = eventually(within: 120_000) {

@@ -217,7 +217,7 @@ extension ProgramTests {
                 let tested = try call("POST", "/\(id)/test", at: service, key)
                 #expect(tested.json["status"]?.isNull == true)
                 #expect(
-                    tested.json["error"]?.string?.contains("no address of the internet") == true)
+                    tested.json["error"]?.string?.contains("has no public address") == true)
             }
         }
 

@@ -329,7 +329,7 @@ class Cases:
         told, desk, customer = "I paid and have nothing", self.support, self.name("max")
         transaction = step(do="buy", customer=customer, product="pro.month")["transaction"]
         desk.search(f"apple:{transaction}")
-        desk.says("No customer claimed it", told)
+        desk.says("No customer has claimed it", told)
         desk.check("find-unclaimed")
         desk.fill("customer", customer)
         desk.press("Show what it changes")
@@ -340,7 +340,7 @@ class Cases:
         desk.done(f"apple:{transaction} came here", 2, told)
         expect(active(customer, "pro"), f"{told}: the customer still has nothing")
         self.own_event(customer, "purchase.attached", desk, told)
-        desk.undo("Take it back", "T-1", told)
+        desk.undo("Undo it", "T-1", told)
         expect(not active(customer, "pro"), f"{told}: the undo took nothing back")
 
     def other_account(self):
@@ -357,7 +357,7 @@ class Cases:
         desk.done(f"apple:{transaction} went to {other}", 2, told)
         expect(active(other, "level2") and not active(customer, "level2"), f"{told}: nothing moved")
         self.own_event(customer, "purchase.detached", desk, told)
-        desk.undo("Take it back", "T-2", told)
+        desk.undo("Undo it", "T-2", told)
         expect(active(customer, "level2"), f"{told}: the undo moved nothing back")
 
     def apology(self):
@@ -415,7 +415,7 @@ class Cases:
         desk.says(f"This customer is a part of {other} now", told)
         expect(active(other, "level2"), f"{told}: nothing was merged")
         self.own_event(customer, "customer.merged", desk, told)
-        desk.undo("Take it back", "T-5", told)
+        desk.undo("Undo it", "T-5", told)
         expect(not active(other, "level2"), f"{told}: the undo parted nothing")
 
     def tester(self):
@@ -433,7 +433,7 @@ class Cases:
         buy(customer, "pro.month")
         desk.search(customer)
         desk.press("Erase the person")
-        desk.says("Nothing brings back what is erased", told)
+        desk.says("What is erased cannot be brought back", told)
         desk.check("erase")
         desk.fill("id", customer)
         desk.give_reason("T-7", "asked for it by mail")

@@ -140,7 +140,7 @@ struct PlayStoreClientTests {
             (refusal(500), .unavailable("it answered 500"), 3),
             (
                 Response(status: 404),
-                .unavailable("it answered 404 in another form than Google's"), 3
+                .unavailable("it answered 404 in a form that is not Google's"), 3
             ),
             (
                 Response(status: 200, body: Array("<html>".utf8)),

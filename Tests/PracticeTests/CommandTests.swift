@@ -116,7 +116,7 @@ struct CommandTests {
                 ),
                 (
                     ["buy", "--customer", "u1", "--product", "coins.100", "--offer", "trial"], 2,
-                    "coins.100 is no subscription, so the offer trial is not for it"
+                    "coins.100 is not a subscription, so the offer trial does not apply to it"
                 ),
                 (
                     ["buy", "--customer", "u1", "--product", "level2", "--quantity", "2"], 2,
@@ -127,7 +127,7 @@ struct CommandTests {
                 (["advance", "2026-02-30T00:00:00Z"], 2, "to is \"2026-02-30T00:00:00Z\""),
                 (
                     ["serve", "--data-dir", folder.file("new"), "--notify", "nonsense"], 2,
-                    "--notify is \"nonsense\"; write where Deed takes notifications"
+                    "--notify is \"nonsense\"; give the address for Deed's notifications"
                 ),
                 (
                     ["serve", "--data-dir", folder.file("new"), "--notify", "ftp://deed/x"], 2,

@@ -184,14 +184,17 @@ struct EarlyRenewalTests {
         let cases: [(Step.Act, product: String?, transaction: String, sentence: String)] = [
             (
                 .refund, "pro.month", coins,
-                "\(coins) is a transaction of coins.100, not of pro.month"
+                "\(coins) is a transaction for coins.100, not for pro.month"
             ),
             (.refund, nil, "17", "ada has no transaction 17; see: deed-practice show"),
             (
                 .cancel, "pro.year", period,
-                "\(period) is a transaction of pro.month, not of pro.year"
+                "\(period) is a transaction for pro.month, not for pro.year"
             ),
-            (.cancel, nil, coins, "\(coins) is a transaction of coins.100, no subscription"),
+            (
+                .cancel, nil, coins,
+                "\(coins) is a transaction for coins.100, which is not a subscription"
+            ),
             (.cancel, nil, "17", "ada has no transaction 17; see: deed-practice show"),
         ]
         for (act, product, transaction, sentence) in cases {
@@ -212,7 +215,7 @@ struct EarlyRenewalTests {
         var world = PracticeWorld(.example, from: opening, seed: 4)
         #expect(
             throws: PracticeError.invalid(
-                "until is \"9000y\", which is after the year 9999: no date that Deed knows")
+                "until is \"9000y\", which is after the year 9999, the last that Deed supports")
         ) { try world.plan(scenario) }
         var shop = Shop.example
         shop.app.notificationURL = "deed:8080"

@@ -1,9 +1,9 @@
--- Evidence that waits already and comes with an order that it did not name before gets that order. Its new revision
--- has a worker who took it without the order leave it to the next one.
+-- If evidence is already waiting and now comes with an order that it did not name before, it gets that
+-- order. Its new revision makes a worker who took it without the order leave it to the next worker.
 -- 1 id, 2 project, 3 purpose, 4 customer, 5 order, 6 environment, 7 kind, 8 app, 9 digest, 10 evidence,
 -- 11 now, 12 most items, 13 most bytes
 with named as (
-    -- By itself, because it needs no room in the queue.
+    -- A separate statement, because it needs no room in the queue.
     update {schema}.intake set order_id = $5::text, revision = revision + 1
     where $5::text is not null and order_id is null and state = 'waiting'
         and project = $2::text and digest = $9::bytea and purpose = $3::text
@@ -24,7 +24,7 @@ added as (
     ) as queue
     where queue.items < $12::bigint and queue.bytes + octet_length($10::bytea) <= $13::bigint
         and not exists (select from named)
-    -- Another sender may have added it a moment ago.
+    -- Another sender may have just added it.
     on conflict (project, digest, purpose, environment, (coalesce(customer, ''))) where state = 'waiting'
     do update set order_id = excluded.order_id, revision = waiting.revision + 1
         where waiting.order_id is null and excluded.order_id is not null

@@ -1,5 +1,5 @@
 -- 1 project, 2 webhook, 3 replay, 4 digest, 5 event, 6 since, 7 until, 8 types, 9 customer, 10 when
--- it was requested, 11 how many may be under way, 12 delete finished replays from before this
+-- it was requested, 11 how many may be in progress, 12 delete finished replays from before this
 -- instant. Returns the stored digest, or null if there are too many replays.
 with forgotten as (
     delete from {schema}.webhook_replays
@@ -14,7 +14,7 @@ with forgotten as (
         select count(*) from {schema}.webhook_replays
         where project = $1 and webhook = $2 and not is_over
     )
-    -- Keeps the digest. Of two requests at the same time, the first one counts.
+    -- Keeps the digest. Of two simultaneous requests, the first one counts.
     on conflict (project, webhook, replay) do update set replay = excluded.replay
     returning r.digest
 )

@@ -5,7 +5,7 @@
 with changed as (
     update {schema}.intake set
         state = $3, tries = $4, next_try_at = coalesce($5, next_try_at), code = $6, sentence = $7,
-        -- Nothing is kept about an erased purchase.
+        -- No evidence is kept about an erased purchase.
         evidence = case when $6 = 'purchase_erased' then '\x00'::bytea else evidence end,
         results = $8, actor = $9, reason = $10, ticket = $11, changed_at = $12,
         revision = revision + 1

@@ -4,7 +4,7 @@ with held as materialized (
     select from {schema}.leases where name = $3 and fence = $4 for share
 )
 delete from {schema}.intake where id = any (
-    -- As a value, as in take_intake.
+    -- An array, so that it is computed once, as in take_intake.
     array(
         select id from {schema}.intake
         where state <> 'waiting' and changed_at < $1 and exists (select from held)

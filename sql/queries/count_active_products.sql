@@ -1,5 +1,5 @@
 -- 1 project, 2 environment, 3 and 4 two instants
--- How many customers have, at each of the two, a paid period or a lasting purchase of each product.
+-- How many customers have a paid period or a lasting purchase of each product, at each of the two instants.
 select t.product,
     count(distinct p.customer) filter (where
         {schema}.instant(t.purchased) <= {schema}.instant($3::bigint)

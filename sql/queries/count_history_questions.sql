@@ -1,4 +1,4 @@
--- How many questions there are, and how many of them have something known to be missing.
+-- The number of questions, and the number of those about histories with known gaps.
 -- 1 project, 2 store, 3 app
 select environment, count(*), count(obstacle)
 from {schema}.history_questions

@@ -1,5 +1,5 @@
--- What is kept about a customer besides the headers of events. Omits names of purchases that no row
--- leads to.
+-- The data kept about a customer besides the headers of events. Omits names of purchases to which
+-- no row leads.
 -- 1 shard, 2 project, 3 environment, 4 customer, 5 only events before this version, or null for all
 with own as materialized (
     select e.evidence, e.payload <> '' and e.type <> 'customer.erased' as is_full

@@ -1,7 +1,7 @@
 -- The schema, its tables, views and functions, and what the service and PUBLIC may do with them:
 -- object, aspect, value. Rights of others are listed only if they go beyond reading.
 with
--- The owner of the schema owns everything in it.
+-- The schema's owner owns everything in it.
 schema as (select oid, nspowner as owner, nspacl as acl from pg_namespace where nspname = '{schema}'),
 relation as (
     select c.oid, '{schema}.' || c.relname as name, c.relkind, c.relowner as owner, c.relpersistence,
@@ -17,7 +17,7 @@ function as (
     from pg_proc as p join schema as s on p.pronamespace = s.oid
     where p.prokind in ('f', 'p')
 ),
--- Servers write the same expression in different ways.
+-- Servers format the same expression in different ways.
 written as (
     select name, regexp_replace(
         pg_get_viewdef(oid), '(\m[a-z_]+\.(?=[a-z_"]))|[\s()"]', '', 'g') as text

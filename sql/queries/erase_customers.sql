@@ -1,5 +1,5 @@
--- Erases what is outside the tables that follow from the log, and lists what to empty later. Runs
--- after the events are written and before the purchases are removed.
+-- Erases data outside the tables that follow from the log, and lists what must be emptied later.
+-- Runs after the events are written and before the purchases are removed.
 -- 1 shards, 2 projects, 3 environments, 4 customers
 with gone as (
     select * from unnest($1::smallint[], $2::text[], $3::text[], $4::text[])

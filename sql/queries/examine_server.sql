@@ -1,4 +1,4 @@
--- What a set-up needs to know about the server, the login and the database, with or without Deed's
+-- The facts about the server, the login and the database that a setup needs, with or without Deed's
 -- schema.
 -- 1 the schema's name
 select

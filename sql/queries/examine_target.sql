@@ -1,4 +1,4 @@
--- 1 the schema's name. Whether a restore can begin: whether the schema exists, and what this login
+-- 1 the schema's name. Whether a restore can start: whether the schema exists, and what this login
 -- may create.
 select
     exists (select from pg_namespace where nspname = $1::text),

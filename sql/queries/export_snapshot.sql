@@ -1,2 +1,2 @@
--- A name by which other sessions can see the database as this transaction does.
+-- A name by which other sessions can share this transaction's view of the database.
 select pg_export_snapshot()

@@ -1,4 +1,4 @@
--- Adds a question for each customer of a shard with a purchase in the app, about the newest
+-- Adds a question for each of the shard's customers with a purchase in the app, about the newest
 -- purchase.
 -- 1 shard, 2 project, 3 store, 4 app, 5 environment or null for both, 6 why something is known to
 -- be missing

@@ -1,6 +1,7 @@
 -- 1 project, 2 environment, 3 app transaction as JSON, 4 how many
 with found as materialized (
-    -- By the account alone. It leads to one or two customers, while a project has all of them.
+    -- Searches by the account alone. It leads to one or two customers, whereas the project would
+    -- lead to all of its customers.
     select c.project, c.environment, c.customer
     from {schema}.customers as c
     where c.app_transactions @> $3::text::jsonb and c.app_transactions is not null

@@ -1,5 +1,5 @@
--- The event at a position, if the log reaches that far and the event is about a customer of the
--- project.
+-- The event at a position, if the log reaches that far and the event is about one of the project's
+-- customers.
 -- 1 shard, 2 sequence, 3 project, 4 environments
 select e.customer, e.environment, e.version, substring(e.chain from 1 for 4)
 from {schema}.events as e

@@ -1,5 +1,5 @@
--- The first instant of each shard at which something has to be published, if any, and its last instant of recording:
--- of one snapshot, as PublishedInstants needs it.
+-- Each shard's first instant at which something must be published, if any, and its last instant of
+-- recording. Both come from one snapshot, as PublishedInstants requires.
 -- 1 shards, 2 instants after which
 select known.shard, c.next_boundary_at, s.recorded_at
 from unnest($1::smallint[], $2::bigint[]) as known (shard, passed)

@@ -2,7 +2,7 @@
 -- The next instant after it at which access changes or something is due by the clock alone; null if
 -- there is none.
 select min(due.at) from (
-    -- Reads every customer. Only test databases are asked, and an index would slow down writes.
+    -- Reads every customer. Only test databases run this query, and an index would slow down writes.
     select boundary.at
     from {schema}.customers as c
     cross join lateral jsonb_each_text(c.runs) as e (entitlement, runs)
@@ -10,7 +10,7 @@ select min(due.at) from (
     cross join lateral (values (lower(run)), (upper(run))) as boundary (at)
     where boundary.at > $1::bigint
     union all
-    -- Changes of access are published, and so is an end that is near.
+    -- Changes of access are published, as are approaching ends.
     select min(boundary.at)
     from {schema}.shards as s
     cross join lateral (

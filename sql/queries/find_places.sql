@@ -1,5 +1,5 @@
 -- 1 instant. The last position in each shard that was recorded before it. A shard's instants never
--- go back, so each look halves the rest.
+-- decrease, so a binary search works.
 with recursive search (shard, low, high) as (
     select number::smallint, 0::bigint, s.head
     from generate_series(0, 63) as number

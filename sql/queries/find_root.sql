@@ -1,5 +1,5 @@
--- The chain of the log's first event, which identifies the log. Events beyond the head are not part
--- of it.
+-- The chain of the log's first event, which identifies the log. Events beyond the head do not
+-- belong to the log.
 select e.chain
 from generate_series(0, 63) as number
 cross join lateral (

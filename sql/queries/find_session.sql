@@ -1,4 +1,4 @@
--- A row for each role of the person, or one without a role. Notes the use, at most once a minute.
+-- One row for each role of the person, or a single row without a role. Notes the use, at most once a minute.
 -- 1 digest, 2 now; a session is over: 3 if it started then or earlier, 4 if it was last used then or earlier
 with live as (
     select s.digest, s.person, s.seen_at from {schema}.sessions as s

@@ -23,10 +23,10 @@ left join lateral (
     (
         select * from (
             select * from {schema}.events as e
-            -- Compares whole keys, which only the right index serves: while all events belong to
-            -- one project, the primary key must not look as good. A whole key as upper bound would
-            -- not stop the scan before it has read everything of the project that follows. The
-            -- limit does, because the shard has got no more rows since.
+            -- Compares whole keys, which only the right index supports. While all events belong to
+            -- one project, the primary key must not look equally good. A whole key as upper bound
+            -- would stop the scan only after it has read everything that follows in the project.
+            -- The limit stops it earlier, because the shard has gained no more rows than that since.
             where (e.project, e.shard, e.seq) > (known.project, known.shard, known.seq)
                 and e.project <= known.project
             order by e.project, e.shard, e.seq

@@ -1,4 +1,4 @@
--- 1 project, 2 keep those since this instant, 3 how many to keep; the oldest go first
+-- 1 project, 2 keep calls since this instant, 3 how many to keep; the oldest are deleted first
 delete from {schema}.refused_calls as old
 where old.project = $1::text and (
     old.at < $2::bigint

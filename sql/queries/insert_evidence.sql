@@ -10,7 +10,7 @@ select * from (
         unnest($5::text[]), unnest($6::bigint[]), unnest($7::bigint[]), unnest($8::text[]),
         unnest($9::bytea[]), unnest($10::bytea[]), unnest($11::bytea[])
 ) as new
--- Always in the same order: two sessions that insert the same rows then wait instead of
+-- Always in the same order, so that two sessions that insert the same rows wait instead of
 -- deadlocking.
 order by new.digest
 on conflict (digest) do nothing

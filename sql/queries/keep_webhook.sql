@@ -39,13 +39,13 @@ with held as materialized (
             $22::bigint[], $23::text[], $24::text[], $25::text[], $26::bigint[], $27::bigint[],
             $28::bigint[], $29::bigint[], $30::text[], $31::text[], $32::text[]) as n
     where exists (select from place)
-    -- If the first call got no answer, a repetition finds these rows.
+    -- If the first call received no answer, a repeated one finds these rows.
     on conflict (project, webhook, number) do nothing
 ), forgotten as (
     delete from {schema}.webhook_attempts
     where project = $1 and webhook = $2 and exists (select from place)
         and (number <= $12 - $33::bigint or number in (
-            -- Deletes only some of the oldest, so no write reads all of them.
+            -- Deletes only some of the oldest, so that no write reads all of them.
             select o.number from (
                 select a.number, a.at from {schema}.webhook_attempts as a
                 where a.project = $1 and a.webhook = $2

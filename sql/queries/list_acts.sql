@@ -1,4 +1,4 @@
--- What people did, newest first. Parameter 12 limits how many events are read. If there may be
+-- People's acts, newest first. Parameter 12 limits how many events are read. If there may be
 -- more, the last event that was read follows the matching ones.
 -- 1 project, 2 environment, 3 recorded at, 4 shard and 5 sequence of the place to continue from,
 -- 6 actor, 7 customer, 8 type, 9 the ticket as a member, 10 recorded from, 11 recorded before,

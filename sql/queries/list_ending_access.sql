@@ -1,5 +1,5 @@
 -- 1 project, 2 environment, 3 now, 4 not ending after; 5 limit
--- Whose access ends by then, first ones first, each with how many there are in all.
+-- Customers whose access ends by then, earliest end first, each with the total number.
 select c.customer, e.key, upper(run), count(*) over ()
 from {schema}.customers as c
 cross join lateral jsonb_each_text(c.runs) as e

@@ -5,7 +5,8 @@ select e.shard, e.seq, e.project, e.environment, e.customer, e.version, e.type, 
 from {schema}.events as e
 where e.project = $2::text and e.environment = $3::text
     and e.customer = $4::text and e.version > $5::bigint
-    -- Versions have no gaps. Without an end, a page of a long stream is found by sorting all of it.
+    -- Versions have no gaps. Without an upper bound, a page of a long stream would be found by
+    -- sorting the whole stream.
     and e.version <= least($5::bigint::numeric + $6::bigint, 9223372036854775807)::bigint
     -- As in load_streams.
     and e.shard + 0 = $1::smallint

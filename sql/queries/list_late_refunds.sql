@@ -1,5 +1,5 @@
 -- 1 project, 2 environment, 3 after, 4 not after; 5 limit
--- What was paid back in that time, newest first, each with how many there are in all.
+-- Refunds in that time, newest first, each with the total number.
 select p.customer, t.product, p.store || ':' || p.original, t.transaction, t.revoked, count(*) over ()
 from {schema}.purchases as p
 cross join lateral json_to_recordset(p.transactions) as t (

@@ -1,4 +1,4 @@
--- A row for each role, and one for a person without a role.
+-- One row for each role, and a single row for a person without a role.
 -- 1 e-mail address, or null for all people
 select p.person, p.email, p.created_at, p.password is not null, r.project, r.role,
     (select max(s.seen_at) from {schema}.sessions as s where s.person = p.person)

@@ -1,4 +1,4 @@
--- By which events streams carried out causes that are not in memory.
+-- The events by which streams carried out causes that are not in memory.
 -- 1 shards, 2 projects, 3 environments, 4 customers, 5 causes,
 -- 6 the versions of the last erasures, or 0, 7 known heads of the shards
 with wanted as materialized (
@@ -18,7 +18,7 @@ with wanted as materialized (
     ) as s
     group by wanted.shard, wanted.project, wanted.environment, wanted.customer, s.head
 ), first as materialized (
-    -- The first events have no entry in the index of causes. Each stream's are read once.
+    -- The first events have no entry in the index of causes. Each stream's first events are read once.
     select streams.project, streams.environment, streams.customer, e.version, e.cause,
         e.cause_digest
     from streams
@@ -50,17 +50,17 @@ with wanted as materialized (
                 between hashtextextended(wanted.customer || ' ' || wanted.cause, 0)
                     and hashtextextended(wanted.customer || ' ' || wanted.cause, 0)
             and e.version > 64 and e.cause = wanted.cause
-            -- In a way that no index serves: the index of streams must not look like the way.
+            -- Written so that no index applies: the planner must not use the index of streams here.
             and e.customer || '' = wanted.customer and e.project || '' = wanted.project
             and e.environment || '' = wanted.environment
             and e.shard + 0 = wanted.shard and e.seq + 0 between 1 and s.head
-        -- Only a range has an order. One command leads to fewer events.
+        -- The order takes effect only with a range. One command leads to fewer events than this limit.
         order by hashtextextended(e.customer || ' ' || e.cause, 0) limit 1000000
     ) as later
 )
 select found.place, min(found.version), max(found.version),
     (array_agg(found.cause_digest order by found.version))[1]
 from found
--- What a store told or a clock brought may come again after an erasure.
+-- A cause from a store or a clock may occur again after an erasure.
 where found.version >= found.erased_at or starts_with(found.cause, 'key:')
 group by found.place

@@ -2,8 +2,8 @@
 select h.project, h.store, h.environment, h.app, h.original, h.customer
 from unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::text[])
     as wanted (project, store, environment, app, original)
--- The limit makes it look up each row by itself. It never reads the whole table, however small the
--- table was when this was planned.
+-- The limit makes the query look up each row individually. It never reads the whole table, however
+-- small the table was when the query was planned.
 cross join lateral (
     select * from {schema}.holders as h
     where h.project = wanted.project and h.store = wanted.store

@@ -1,6 +1,6 @@
 -- 1 shards, 2 projects, 3 environments, 4 customers, 5 known versions, 6 known heads of the shards,
--- 7 the number of new events at which a stream is late, or null: of a late one, only one event
--- behind these is returned
+-- 7 the number of new events at which a stream is late, or null: for a late stream, only a single
+-- later event is returned
 select e.shard, e.seq, e.project, e.environment, e.customer, e.version, e.type, e.payload,
     e.occurred_at, e.recorded_at, e.actor, e.cause, e.cause_digest, e.catalog_version,
     e.format
@@ -19,10 +19,10 @@ left join lateral (
     select e.version from {schema}.events as e
     where e.project = wanted.project and e.environment = wanted.environment
         and e.customer = wanted.customer
-        -- Versions have no gaps. Without an end, this one is found by sorting the whole stream.
+        -- Versions have no gaps. Without an upper bound, this event would be found by sorting the whole stream.
         and e.version between wanted.version + $7::bigint and wanted.version + $7::bigint
         and e.shard + 0 = wanted.shard and e.seq + 0 between 1 and s.head
-    -- With an order and a limit, only the index of streams is the way.
+    -- With an order and a limit, the planner can only use the index of streams.
     order by e.version limit 1
 ) as late on true
 cross join lateral (
@@ -32,8 +32,8 @@ cross join lateral (
         and e.version between coalesce(late.version, wanted.version + 1)
             and coalesce(late.version, wanted.version + $7::bigint, 9223372036854775807)
         -- Only events up to the head of the stream's shard are part of the log. The shard is
-        -- compared in a way that no index serves: the primary key must not look like a way to the
-        -- stream.
+        -- compared in a way that no index supports, so that the planner does not use the primary
+        -- key to find the stream.
         and e.shard + 0 = wanted.shard and e.seq between 1 and s.head
     order by e.version
 ) as e

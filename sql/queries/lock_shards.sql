@@ -2,12 +2,11 @@
 select s.shard, s.head, s.chain, s.recorded_at,
     (extract(epoch from clock_timestamp()) * 1000)::bigint
 from unnest($1::smallint[], $2::bigint[]) as wanted (shard, seen)
--- The newest row version, as in advance_shards. After a wait, it is the one left by the other
--- commit.
+-- The newest row version, as in advance_shards. After a wait, this is the version that the other
+-- commit left.
 cross join lateral (
     select * from {schema}.shards as s
-    -- There are few entries after the known head, while a page of the index holds hundreds for the
-    -- shard.
+    -- Few entries follow the known head, while a page of the index holds hundreds for the shard.
     where s.shard = wanted.shard and s.head >= wanted.seen
     order by s.head desc limit 1
     for update

@@ -1,4 +1,4 @@
--- In key order, so two instances never deadlock.
+-- In key order, so that two instances never deadlock.
 -- 1 projects, 2 keys, 3 hours
 insert into {schema}.key_uses as known (project, key_id, used_at)
 select project, key_id, used_at

@@ -1,7 +1,7 @@
--- Of a person, the twenty sessions that were used last stay. Those whose time is over go.
--- Nothing is opened if the password that was checked is no longer the person's.
+-- Keeps a person's twenty most recently used sessions, and deletes those whose time is over. Opens
+-- no session if the checked password is no longer the person's.
 -- 1 digest, 2 person, 3 now; a session is over: 4 if it started then or earlier, 5 if it was last used then or earlier;
--- 6 what scrypt made of the password
+-- 6 the password's scrypt output
 with old as (
     delete from {schema}.sessions as s
     where s.started_at <= $4::bigint or s.seen_at <= $5::bigint or s.digest in (

@@ -10,7 +10,7 @@ where (
             select from {schema}.store_credentials where project = $1 and store = $2 and app = $3
         )
     )
-    -- A real store and a test clock do not go together.
+    -- Credentials for a real store are refused if the database has a test clock.
     and (
         $8::text is not null or not ($6::boolean or $7::boolean)
         or not exists (select from {schema}.test_clock)

@@ -1,4 +1,4 @@
--- 1 person, 2 digest of the link, 3 end. With it goes what the person signed in with before.
+-- 1 person, 2 digest of the link, 3 end. Deletes the person's password and sessions, and replaces any earlier link.
 with ended as (
     delete from {schema}.sessions where person = $1::text
 ), forgotten as (

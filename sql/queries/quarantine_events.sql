@@ -1,4 +1,4 @@
--- Locks the shards, so events beyond a head cannot belong to a commit under way.
+-- Locks the shards, so that events beyond a head cannot belong to a commit in progress.
 -- 1 now
 with heads as (
     select s.shard, s.head

@@ -1,6 +1,5 @@
--- The columns of follow_shards, for the first events of streams after a version and up to a
--- position. Of each stream, it reads at least one event and no more than 64 KiB of payload, to read
--- many streams at once.
+-- The columns of follow_shards, for the streams' first events after a version and up to a position.
+-- To read many streams at once, each returns at least one event but no more than 64 KiB of payload.
 -- 1 shards, 2 projects, 3 environments, 4 customers, 5 versions, 6 positions, 7 limit for each
 select wanted.shard, wanted.through, null::bytea, wanted.number,
     e.seq, e.project, e.environment, e.customer, e.version, e.type,

@@ -1,6 +1,6 @@
 -- Like load_streams, with the end of each stream's shard from the same snapshot. The chain there
--- comes with the stream's first row. A stream of which nothing is known begins with its kept state,
--- if there is one of this log.
+-- comes with the stream's first row. An unknown stream starts with its kept state, if this log has
+-- one.
 -- 1 shards, 2 projects, 3 environments, 4 customers, 5 known versions, 6 known heads of the shards,
 -- 7 the number of the kept states that are read, or null
 select e.shard, e.seq, e.project, e.environment, e.customer, e.version, e.type, e.payload,
@@ -34,7 +34,7 @@ left join lateral (
         and e.customer = wanted.customer and e.version between kept.version and kept.version
         and e.shard + 0 = wanted.shard and e.seq + 0 = kept.seq and e.chain = kept.chain
         and e.seq + 0 <= s.head
-    -- Only a range has an order, as in load_streams.
+    -- The order takes effect only with a range, as in load_streams.
     order by e.version limit 1
 ) as k on true
 -- A stream without new events also gets a row, without an event.

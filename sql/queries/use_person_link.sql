@@ -1,4 +1,4 @@
--- Takes the link away and keeps the password, or returns nothing.
+-- Deletes the link and keeps the password, or returns no row.
 -- 1 digest of the link, 2 now, 3 salt, 4 what scrypt makes of the password, 5 its cost
 with used as (
     delete from {schema}.person_links as l

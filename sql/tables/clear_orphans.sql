@@ -1,4 +1,4 @@
--- Deletes what list_orphans names, for one project.
+-- Deletes the rows that list_orphans finds, for one project.
 -- 1 shard, 2 project
 delete from {schema}.{table} as t
 where t.shard = $1::smallint and t.project = $2::text and not exists (
@@ -8,11 +8,11 @@ where t.shard = $1::smallint and t.project = $2::text and not exists (
 ) and not exists (
     select from {schema}.events as e
     where e.customer = t.customer and e.environment = t.environment and e.version = 1
-        -- Compared in a way that only the index of streams serves.
+        -- Compared in a way that only the index of streams supports.
         and e.project || '' = t.project and e.shard + 0 = $1::smallint and e.seq between 1 and (
             select s.head from {schema}.shards as s where s.shard = $1::smallint
             order by s.head desc limit 1
         )
-    -- Looks up each row by itself.
+    -- Looks up each row individually.
     offset 0
 )

@@ -13,12 +13,12 @@ where not exists (
 and ($2::text is null or t.project = $2::text and not exists (
     select from {schema}.events as e
     where e.customer = t.customer and e.environment = t.environment and e.version = 1
-        -- Compared in a way that only the index of streams serves.
+        -- Compared in a way that only the index of streams supports.
         and e.project || '' = t.project and e.shard + 0 = $1::smallint and e.seq between 1 and (
             select s.head from {schema}.shards as s where s.shard = $1::smallint
             order by s.head desc limit 1
         )
-    -- Looks up each row by itself.
+    -- Looks up each row individually.
     offset 0
 ))
 order by 1

@@ -50,7 +50,7 @@ struct BalanceRoutes: Sendable {
             reason: reason.reason, ticket: reason.ticket)
         let allowsUnknown = try body.flag(Body.allowUnknown)
         let role = call.access.key.role
-        // A back end only adds what customers earn. Taking needs an admin.
+        // A back end may only add what customers earn. Deducting requires an admin.
         let mayTake = role.permissions.contains(.administer)
         if !mayTake, wish.amount < 0 { throw .wrongRole(needed: [.admin], held: role) }
         let adjusting = balances.adjusting(

@@ -3,7 +3,7 @@ package import JSON
 package import Service
 
 extension CustomerAnswer {
-    /// `GET /v1/customers/{c}`: entitlements as in their own call, and their sources.
+    /// `GET /v1/customers/{c}`: the entitlements, as their own call returns them, and their sources.
     package var json: JSON {
         let at = entitlements.entitlements.at
         let (customer, catalog) = (view.customer, view.project.catalog)

@@ -24,7 +24,7 @@ extension FoundMatch {
         ]
     }
 
-    /// A call with more details.
+    /// The path of the call that returns the details.
     private var path: String {
         var path = "/v1/"
         var query = lead.environment == .production ? [] : ["environment=sandbox"]

@@ -2,7 +2,7 @@ import Core
 import HTTPServer
 import Service
 
-/// Calls that find a customer by the name of something.
+/// Calls that find a customer by an id or another name, such as an order number.
 struct FindRoutes: Sendable {
     let finds: Finds
     let orders: OrderNumbers
@@ -48,7 +48,7 @@ struct FindRoutes: Sendable {
         let ticket = try body.ticket(of: call)
         let answer = try obey(
             orders.find(words, of: project, in: environment, limit: Int(limit)))
-        // What a store says is recorded as its own, so only this tells who asked.
+        // The store's answer is recorded under the store's name, so only this note shows who asked.
         if notes.keeps(call.access.key) {
             notes.note(call.access.key, FindRoutes.asking, status: 200, code: FindRoutes.asked) {
                 ($0.environment, $0.ticket) = (environment, ticket)

@@ -37,7 +37,7 @@ extension QueryParameters {
         filter.entitlement = try identifier("entitlement")
         let reason: Reason? = try identifier("reason")
         if let reason, reason.isBlank {
-            throw .invalid("reason", "\"reason\" says nothing; send words of the reason.")
+            throw .invalid("reason", "\"reason\" is blank; send words of the reason.")
         }
         filter.reason = reason?.text
         filter.from = try instant("from")
@@ -82,7 +82,7 @@ extension ListedGrant {
 }
 
 extension GrantPlace {
-    /// As `next` and `after` contain it.
+    /// The place in the form of `next` and `after`.
     package var text: String { "\(givenAt.milliseconds):\(grant)" }
 
     package init?(_ text: String) {

@@ -3,7 +3,7 @@ import HTTPServer
 import JSON
 import Service
 
-/// Calls by which admins give, change and revoke grants.
+/// Calls with which admins give, change and revoke grants.
 struct GrantRoutes: Sendable {
     private static let revocation = ["environment"] + Body.reasonNames
     let grants: Grants
@@ -70,7 +70,7 @@ struct GrantRoutes: Sendable {
 }
 
 extension Body {
-    /// The value of `start` for a grant that waits.
+    /// The value of `start` for a grant that begins when the present access ends.
     private static let afterCurrent = "after_current"
 
     fileprivate func grantTime() throws(Problem) -> GiveGrant.Time {
@@ -84,7 +84,7 @@ extension Body {
             guard let duration = try optionalDuration("for") else {
                 throw .missing(
                     "for",
-                    "The member \"for\" is missing: a grant after the present access lasts so long from then on."
+                    "The member \"for\" is missing: it says how long a grant after the present access lasts."
                 )
             }
             return .afterCurrent(duration)
@@ -123,7 +123,7 @@ extension Body {
         case .never where !isForEver:
             throw .missing("end", "Give \"end\", \"for\", or \"for_ever\": true.")
         case .at where isForEver, .after where isForEver:
-            throw .invalid("for_ever", "Give \"end\", \"for\" or \"for_ever\", one of them.")
+            throw .invalid("for_ever", "Give exactly one of \"end\", \"for\" and \"for_ever\".")
         default: return end
         }
     }

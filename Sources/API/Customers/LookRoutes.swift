@@ -3,14 +3,14 @@ import HTTPServer
 import JSON
 import Service
 
-/// A call that only the service's own pages make: all that one page about a customer shows. Its
-/// parts are those of the public calls, in the same words.
+/// A call for the service's own pages only. It returns everything that a customer's page shows, in
+/// the same form as the public calls.
 struct LookRoutes: Sendable {
     /// How many events one page reads.
     private static let eventLimit = 1000
     /// How many sentences explain one entitlement.
     private static let sentenceLimit = 30
-    /// How many rows the drawing of one customer's time has.
+    /// The maximum number of rows in a customer's timeline.
     private static let rowLimit = 40
 
     let customers: Customers

@@ -3,7 +3,7 @@ import HTTPServer
 import JSON
 import Service
 
-/// Calls that merge two customers, and undo that.
+/// Calls that merge two customers or undo a merge.
 struct MergeRoutes: Sendable {
     let merges: Merges
     let keeper: TermsKeeper
@@ -19,7 +19,8 @@ struct MergeRoutes: Sendable {
 
     private func merge(_ call: Call) throws(Problem) -> Wish<Response> {
         let terms = try call.query.terms(
-            concerning: 2...2, inOrder: "who goes along, and of the one it becomes a part of")
+            concerning: 2...2,
+            inOrder: "the customer who is merged, and of the one it becomes a part of")
         let body = try Body(call.body, of: ["into"] + Body.reasonNames)
         let stream = try call.stream()
         let customer: CustomerID = try body.id("into")
@@ -34,7 +35,8 @@ struct MergeRoutes: Sendable {
 
     private func undo(_ call: Call) throws(Problem) -> Wish<Response> {
         let terms = try call.query.terms(
-            concerning: 2...2, inOrder: "who goes back, and of the one it is a part of")
+            concerning: 2...2,
+            inOrder: "the customer who goes back, and of the one it is a part of")
         let body = try Body(call.body, of: Body.reasonNames)
         let stream = try call.stream()
         let reason = try body.reason(of: call)
@@ -44,7 +46,7 @@ struct MergeRoutes: Sendable {
 }
 
 extension [MergeRefusal.Loss] {
-    /// The first currency's, and how much of each is missing.
+    /// The first currency's details, and the missing amount of every currency.
     fileprivate var details: [(String, JSON)] {
         guard let first else { return [] }
         var missing = JSONObject()

@@ -3,7 +3,7 @@ import HTTPServer
 import JSON
 import Service
 
-/// Calls by which admins move purchases between customers.
+/// Calls with which admins move purchases between customers.
 struct MoveRoutes: Sendable {
     let moves: Moves
     let blocks: Blocks
@@ -66,7 +66,7 @@ struct MoveRoutes: Sendable {
 }
 
 extension Call {
-    /// The purchase in that argument of the path.
+    /// The purchase in the path argument with this index.
     func purchase(_ place: Int = 1) throws(Problem) -> PurchaseID {
         guard let purchase = PurchaseID(arguments[place]) else {
             throw .invalid(

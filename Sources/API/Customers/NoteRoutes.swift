@@ -3,7 +3,7 @@ import HTTPServer
 import JSON
 import Service
 
-/// Calls about what staff write down about a customer.
+/// Calls for the notes that staff keep about a customer.
 struct NoteRoutes: Sendable {
     private static let removal = ["environment"] + Body.reasonNames
 

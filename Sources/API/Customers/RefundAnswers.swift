@@ -54,7 +54,7 @@ extension RefundFact {
 }
 
 extension RefundPlace {
-    /// As `next` and `after` contain it.
+    /// The place in the form of `next` and `after`.
     package var text: String { "\(answerBy.milliseconds):\(customer)" }
 
     package init?(_ text: String) {

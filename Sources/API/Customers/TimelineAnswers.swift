@@ -2,7 +2,7 @@ package import Core
 package import JSON
 
 extension TimelineRow {
-    /// A row of what a customer held over time, in `deed customer timeline --json`.
+    /// A row of a customer's timeline, in the output of `deed customer timeline --json`.
     package var json: JSON {
         var object = JSONObject()
         switch subject {

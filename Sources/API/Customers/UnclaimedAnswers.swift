@@ -14,8 +14,8 @@ extension UnclaimedListAnswer {
 }
 
 extension UnclaimedAnswer {
-    /// The purchase as a customer's answer shows it, and since when it has been waiting, and under
-    /// which tokens.
+    /// The purchase in the form of a customer's answer, with the start of its wait and its account
+    /// tokens.
     package var json: JSON {
         (purchase.json(by: catalog) ?? ["purchase": .string(purchase.id.description)])
             .with("since", .instant(since)).with("tokens", .array(tokens.map(JSON.string)))

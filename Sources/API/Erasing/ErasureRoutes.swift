@@ -3,9 +3,9 @@ import HTTPServer
 import JSON
 import Service
 
-/// Calls by which admins export a person's data and erase the person.
+/// Calls with which admins export a person's data or erase the person.
 struct ErasureRoutes: Sendable {
-    /// Larger exports need the command, which writes without holding everything in memory.
+    /// For larger exports, use the command, which does not hold the whole document in memory.
     static let exportLimit = 64 << 20
 
     let erasures: Erasures

@@ -42,7 +42,7 @@ extension Body {
         }
     }
 
-    /// Objects with proper members, each in one way of writing: the same for the same members.
+    /// The array's objects, each with its valid members in a fixed order.
     private func objects(
         _ name: String, of members: [HandInMember], atMost limit: Int
     ) throws(Problem) -> [JSON] {
@@ -52,7 +52,7 @@ extension Body {
         for (index, json) in all.enumerated() {
             let place = "\(name)[\(index)]"
             guard let object = json.object else {
-                throw .invalid(place, "\"\(place)\" must be an object and is \(json.typeName).")
+                throw .invalid(place, "\"\(place)\" must be an object, not \(json.typeName).")
             }
             for member in object.members
             where !members.contains(where: { $0.name == member.name }) {
@@ -77,7 +77,7 @@ extension HandInMember {
             return nil
         }
         guard let text = value.string else {
-            throw .invalid(path, "\"\(path)\" must be a string and is \(value.typeName).")
+            throw .invalid(path, "\"\(path)\" must be a string, not \(value.typeName).")
         }
         if let mistake = mistake(text) { throw .invalid(path, "\"\(path)\" \(mistake)") }
         return text

@@ -3,7 +3,7 @@ import HTTPServer
 import JSON
 import Service
 
-/// A call that only the service's own pages make: the evidence that waits, or was judged.
+/// A call for the service's own pages only. It lists evidence that is waiting or has been judged.
 struct IntakeListRoutes: Sendable {
     /// How many items one page has.
     private static let limit = 100

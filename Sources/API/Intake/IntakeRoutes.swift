@@ -2,7 +2,7 @@ import Core
 import HTTPServer
 import Service
 
-/// The calls about evidence that waits to be judged.
+/// Calls about queued evidence.
 struct IntakeRoutes: Sendable {
     let intake: Intake
 

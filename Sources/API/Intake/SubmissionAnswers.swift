@@ -3,7 +3,7 @@ package import JSON
 package import Service
 
 extension SubmissionAnswer {
-    /// The position in the log up to which the answer holds.
+    /// The log position that the answer reflects.
     package var position: Position { entitlements.position }
 
     /// `POST /v1/customers/{c}/receipts` and `…/restore`
@@ -25,7 +25,7 @@ extension SubmittedItem {
             object.append("environment", .string(otherEnvironment.rawValue))
         }
         if let purchase { object.append("purchase", .string(purchase.description)) }
-        // The app finishes the transaction by the id that it knows.
+        // The app needs the id that it knows in order to finish the transaction.
         if let transaction { object.append("transaction", .string(transaction.onDevice)) }
         switch result {
         case .believed(.recorded), .believed(.alreadyKnown): break

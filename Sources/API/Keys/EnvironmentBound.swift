@@ -7,7 +7,7 @@ extension Route {
     enum Subject: Sendable {
         /// The environment in the query or the body, or production.
         case named
-        /// The call finds out itself, and then asks `Access.require`.
+        /// The call determines the environment itself, and then calls `Access.require`.
         case found
         /// A customer in both environments.
         case both
@@ -42,7 +42,7 @@ extension Route.Access {
 }
 
 extension KeyRing {
-    /// Throws unless the key, whose call was waiting, may still be answered.
+    /// Throws if the key was revoked or expired while its call was waiting.
     func requireOpen(_ key: LiveKey) throws(Problem) {
         guard let known = known(key.digest)?.key else { throw .unknownKey }
         if known.limits.hasExpired(at: now) { throw .keyExpired(known.limits) }
@@ -70,8 +70,8 @@ extension Problem {
         Problem(
             status: 401, code: "key_expired",
             detail:
-                "This key ended at \(limits.expires?.text ?? "an instant before now"); use the one "
-                + "that came in its place, or make one with: deed key create",
+                "This key expired at \(limits.expires?.text ?? "an instant before now"); use the one "
+                + "that replaced it, or make one with: deed key create",
             headers: [Header(.authentication, "Bearer error=\"invalid_token\"")])
     }
 

@@ -10,7 +10,7 @@ final class KeyDoor: Sendable {
 
     private struct Shown {
         var keys: [String: ShownKey] = [:]
-        /// The ring's edition when these were remembered.
+        /// The ring's edition when these keys were remembered.
         var edition = 0
     }
     /// How many microseconds pass between two notes about a key's use.
@@ -48,8 +48,8 @@ final class KeyDoor: Sendable {
         return .known(shown)
     }
 
-    /// Notes that a known key is used, at most once a second. More often, this would cost more than
-    /// the rest of a call from memory. Uses only count to the hour.
+    /// Records the use of a known key, at most once a second: recording every use would cost more than
+    /// the rest of a call from memory. The time of the last use is only kept to the hour.
     func note(_ key: PresentedKey, at microseconds: Int64) {
         guard case .known(let shown) = key else { return }
         if shown.key.limits.expires != nil, shown.key.limits.hasExpired(at: ring.now) { return }
@@ -70,8 +70,8 @@ final class KeyDoor: Sendable {
         return new
     }
 
-    /// The key's current state, from the database if it is no longer in memory. It may have been
-    /// revoked while the call waited for a worker.
+    /// The key's current state, from the database if the key is no longer in memory. The key may have
+    /// been revoked while the call waited for a worker.
     func find(_ key: PresentedKey) throws(Fault) -> LiveKey? {
         switch key {
         case .known(let shown):
@@ -99,8 +99,8 @@ extension KeyDoor {
     }
 }
 
-/// A key that was in memory when it came. A class, because passing it on then costs one reference
-/// count.
+/// A key that was in memory when the request arrived. It is a class because passing it on then
+/// costs only one reference count.
 final class ShownKey: Sendable {
     fileprivate let value: [UInt8]
     let key: LiveKey
@@ -123,6 +123,6 @@ enum PresentedKey: Sendable {
     case other([UInt8])
 
     var known: LiveKey? { if case .known(let shown) = self { shown.key } else { nil } }
-    /// A caller with an unknown key waits among callers without one.
+    /// Callers with an unknown key wait in the same room as callers without a key.
     var room: Room { known == nil ? .strangers : .known }
 }

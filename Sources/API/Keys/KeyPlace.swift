@@ -33,7 +33,7 @@ enum KeyPlace: Sendable {
     func missing(in value: String? = nil) -> Problem {
         switch self {
         case .bearer: value.map(isBearerAlone) == true ? .emptyBearerKey : .noBearerKey
-        case .cookie: .noKey("Sign in; your browser then sends the key by itself.")
+        case .cookie: .noKey("Sign in; your browser then sends the key automatically.")
         }
     }
 }
@@ -51,8 +51,7 @@ private func isBearerAlone(_ authorization: String) -> Bool {
     trimmed(authorization.utf8.span)?.lowercased() == "bearer"
 }
 
-/// The cookie's value. `nil` if the cookie occurs twice, because the sender of the other one must
-/// not choose.
+/// The cookie's value. `nil` if the cookie occurs twice, because one of them may have been planted.
 func cookieValue(_ name: String, in value: String) -> String? {
     var found: [String] = []
     for pair in value.split(separator: ";") {

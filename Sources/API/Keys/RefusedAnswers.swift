@@ -4,7 +4,7 @@ import JSON
 import Service
 
 extension ServedRoute {
-    /// The reaction to a call with a key. Refusals of people's keys are recorded.
+    /// The reaction to a call with a key. If the key belongs to a person, a refusal is recorded.
     func react(
         to draft: CallDraft, by key: LiveKey, _ roles: [Role], _ work: Route.Work
     ) throws(Problem) -> Reaction {
@@ -29,7 +29,7 @@ extension ServedRoute {
 }
 
 extension Reaction {
-    /// The same reaction. `see` gets the problem if it is refused.
+    /// The same reaction. `see` gets the problem if the call is refused.
     fileprivate func watched(_ see: @escaping @Sendable (Problem) -> Void) -> Reaction {
         switch self {
         case .answered(.failure(let problem)):

@@ -5,7 +5,7 @@ import Telemetry
 
 /// Counts attempts to sign in to the console by result, and logs failed ones within limits.
 package final class RefusedSignIns: Sendable {
-    /// How a try ended.
+    /// The outcome of an attempt.
     package enum Outcome: String, CaseIterable, Sendable {
         case signedIn = "signed_in"
         case wrong
@@ -25,7 +25,7 @@ package final class RefusedSignIns: Sendable {
                 (
                     outcome,
                     metrics.counter(
-                        "deed_sign_ins_total", "Tries to sign in to the console.",
+                        "deed_sign_ins_total", "Attempts to sign in to the console.",
                         labels: [("outcome", outcome.rawValue)])
                 )
             })
@@ -33,7 +33,7 @@ package final class RefusedSignIns: Sendable {
         self.now = now
     }
 
-    /// Notes a try. The log names the address on the network, and not the person.
+    /// Counts an attempt. The log names the network address, but not the person.
     package func note(_ outcome: Outcome, from client: ClientAddress?) {
         counters[outcome]?.add()
         guard outcome == .wrong || outcome == .tooManyTries, let client else { return }

@@ -10,14 +10,14 @@ extension Route.Access {
 }
 
 extension Body {
-    /// Why a person acts. Support staff must name a ticket.
+    /// The reason for a change. Support staff must also give a ticket.
     func reason(of call: Call) throws(Problem) -> AdminReason {
         let reason = try adminReason()
         try call.requireTicket(reason.ticket)
         return reason
     }
 
-    /// The case for which a person asks. Support staff must name it.
+    /// The ticket for which a person makes the call. Support staff must give one.
     func ticket(of call: Call) throws(Problem) -> Ticket? {
         let ticket = try ticket()
         try call.requireTicket(ticket)
@@ -53,7 +53,7 @@ extension SupportRefusal {
 }
 
 extension JSON {
-    /// The member for money in payloads.
+    /// The payload member that holds a price.
     private static let price = "price"
 
     /// The same value without prices, at any depth.

@@ -2,7 +2,7 @@ import Core
 import HTTPServer
 import JSON
 
-/// Addresses that were refused something: what was logged, and what still has to be.
+/// Addresses whose calls were refused, with the refusals that are still to be logged.
 struct ToldAddresses: Sendable {
     /// How many milliseconds pass between two log lines about the same address.
     private static let silence: Int64 = 60_000
@@ -11,10 +11,10 @@ struct ToldAddresses: Sendable {
 
     private var each: [ClientAddress: (at: Instant, since: Int)] = [:]
     private var others = (addresses: Set<ClientAddress>(), count: 0, since: Instant?.none)
-    /// How many of the other addresses are told apart.
+    /// How many of the other addresses are counted separately.
     private static let otherLimit = 10_000
 
-    /// Log lines that are due after another refusal of that address.
+    /// The log lines that are due after another refusal of this address.
     mutating func lines(after client: ClientAddress, at now: Instant) -> [JSON] {
         var lines: [JSON] = []
         if each[client] == nil, each.count >= ToldAddresses.limit { forget(at: now) }
@@ -50,7 +50,7 @@ struct ToldAddresses: Sendable {
         return ["addresses": .integer(others.addresses.count), "count": .integer(others.count)]
     }
 
-    /// Forgets addresses whose lines would be due. Counts that were not logged go into the
+    /// Forgets addresses whose lines would be due. Counts that have not been logged go into the
     /// shared line.
     private mutating func forget(at now: Instant) {
         for (client, last) in each where !isSilent(since: last.at, now) {

@@ -2,9 +2,9 @@ package import Feed
 package import Telemetry
 
 extension Feed {
-    /// Publishes how many calls wait for events.
+    /// Publishes how many calls are waiting for events.
     package func publish(to metrics: Metrics) {
-        metrics.gauge("deed_feed_waiting", "Calls that wait for events of a feed.") {
+        metrics.gauge("deed_feed_waiting", "Calls that are waiting for events of a feed.") {
             [weak self] in Int64(self?.waiting ?? 0)
         }
     }

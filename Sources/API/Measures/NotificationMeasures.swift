@@ -14,7 +14,7 @@ struct NotificationMeasures: Sendable {
         var counters: [Outcome: Counter] = [:]
         for outcome in Outcome.allCases {
             counters[outcome] = metrics.counter(
-                "deed_notifications_total", "Notifications that stores, or others, have sent.",
+                "deed_notifications_total", "Notifications received from stores or from others.",
                 labels: [("outcome", outcome.rawValue)])
         }
         self.counters = counters

@@ -3,17 +3,18 @@ import JSON
 package import Telemetry
 import Threading
 
-/// Counts purchases of products missing in the catalog, and warns once an hour about each.
+/// Counts purchases of products that are missing from the catalog, and logs a warning about each
+/// product at most once an hour.
 package final class UnknownProducts: Sendable {
     private static let pause: Int64 = 3_600_000
-    /// How many products are remembered. Others get no warning within the hour.
+    /// How many products are remembered. Further products get no warning until there is room again.
     private static let limit = 1000
 
     private struct Name: Hashable {
         let project: ProjectID
         let product: ProductKey
     }
-    /// When each product was last warned about.
+    /// When the last warning about each product was logged.
     private let told = Monitor<[Name: Int64]>([:])
     private let counter: Counter
     private let log: Log
@@ -22,7 +23,7 @@ package final class UnknownProducts: Sendable {
     package init(_ metrics: Metrics, log: Log, clock: @escaping @Sendable () -> Instant) {
         counter = metrics.counter(
             "deed_products_unknown_total",
-            "Purchases of products that the catalog does not know, each transaction when it was new."
+            "Purchases of products that are not in the catalog, counted once per transaction."
         )
         self.log = log
         self.clock = clock

@@ -7,7 +7,7 @@ package import Telemetry
 /// Why this instance cannot answer normally.
 package struct Obstacle: Sendable {
     package let sentence: String
-    /// Whether its answers to reads are right anyway.
+    /// Whether the instance's answers to reads are still correct.
     let allowsReads: Bool
 
     package init(_ sentence: String, allowsReads: Bool = false) {
@@ -68,8 +68,8 @@ package struct Operations: Sendable {
 
     private func health() -> Response { .json(["alive": true]) }
 
-    /// Whether the instance can do everything that it should. `for=reads` only asks whether reads
-    /// are right.
+    /// Reports whether the instance can do all its work. With `for=reads`, it only matters whether
+    /// reads are correct.
     private func readiness(_ call: OpenCall) throws(Problem) -> Response {
         let use = call.query["for"]
         if let use, use != "reads" {
@@ -81,7 +81,7 @@ package struct Operations: Sendable {
             ["ready": false, "reasons": .array(obstacles.map(JSON.string))], status: 503)
     }
 
-    /// What a caller can ask about readiness for.
+    /// The values of the parameter `for`.
     private static let uses = ["for"]
 
     private static let openAPI = LastingBody(OpenAPI.document)

@@ -29,7 +29,7 @@ struct ReconciliationRoutes: Sendable {
         if let flag = plan.idle {
             throw .invalid(
                 flag,
-                "None of the steps in \"only\" does more with \"\(flag)\": add \"projections\", or "
+                "\"\(flag)\" has no effect with the steps in \"only\": add \"projections\", or "
                     + "leave \"\(flag)\" out.")
         }
         return reconciliations.requesting(plan, of: call.access.project, by: call.sender)

@@ -112,7 +112,7 @@ extension SandboxAccess {
         case none, listed, all
     }
 
-    /// `nil` if a list is missing, or is given without a meaning.
+    /// `nil` if the word needs a list that is missing, or does not use the list that is given.
     package init?(_ word: Word, _ customers: [CustomerID]?) {
         let customers = customers ?? []
         switch word {

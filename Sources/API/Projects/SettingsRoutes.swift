@@ -77,7 +77,7 @@ struct SettingsRoutes: Sendable {
         return store
     }
 
-    /// Takes the change into memory before answering.
+    /// Loads the change into memory before the call is answered.
     private func known(_ change: Wish<AppAnswer>) -> Wish<Response> {
         change.thenLooking { [ring] answer in
             ring.learnChange()
@@ -93,7 +93,7 @@ extension Call {
 }
 
 extension Body {
-    /// Missing members change nothing.
+    /// The change that the body describes. Missing members change nothing.
     fileprivate func settingsChange() throws(Problem) -> SettingsChange {
         var change = SettingsChange()
         change.transfer = try optionalWord("transfer")
@@ -175,8 +175,8 @@ extension Body {
             sandboxAccess: try sandboxAccess(), receipts: try optionalWord("receipts") ?? .local)
     }
 
-    /// Credentials to change. Unlike the rest of an app, missing ones are kept: they cannot be
-    /// read, so a caller who writes an app back does not have them.
+    /// Credentials to change. Unlike an app's other members, missing credentials are kept: they
+    /// cannot be read, so a caller who writes an app back does not have them.
     fileprivate func credentials(
         _ members: [CredentialMember]
     ) throws(Problem) -> CredentialsChange {

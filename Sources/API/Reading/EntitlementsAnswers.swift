@@ -30,7 +30,7 @@ extension EntitlementsAnswer {
         if let mergedInto { object.append(.mergedInto, mergedInto.text) }
     }
 
-    /// The answer as ready bytes, without the instant and the position.
+    /// The answer's prepared bytes, without the instant and the position.
     package var ready: ReadyAnswer {
         var body = AnswerBody()
         body.parts.reserveCapacity(entitlements.all.count)
@@ -55,7 +55,7 @@ extension EntitlementsAnswer {
     }
 }
 
-/// The answer's entity tag. It is weak, because instant and position are not part of it.
+/// The answer's entity tag. It is weak because it leaves out the instant and the position.
 private func tag(of answer: [UInt8]) -> String {
     var text = InlineArray<15, UInt8>(repeating: UInt8(ascii: "\""))
     text[0] = UInt8(ascii: "W")
@@ -72,8 +72,8 @@ private func tag(of answer: [UInt8]) -> String {
     return String(copying: text)
 }
 
-/// A hash in which consecutive answers about a customer should differ. It is FNV-1a with eight
-/// bytes at a time: byte by byte, hashing would take longer than writing.
+/// A hash that should differ between consecutive answers about a customer. It is FNV-1a over eight
+/// bytes at a time, because hashing single bytes would take longer than writing the answer.
 private func mark(of bytes: [UInt8]) -> UInt64 {
     unsafe bytes.withUnsafeBytes { bytes in
         var hash: UInt64 = 0xCBF2_9CE4_8422_2325

@@ -67,7 +67,7 @@ struct EntitlementsRoutes: Sendable {
         }
     }
 
-    /// The answer at another instant, or as known at one.
+    /// The answer for another instant, or based on what was known at one.
     private func derive(
         _ stream: Stream, _ question: ReadQuestion, _ after: Position?
     ) throws(Problem) -> FilledAnswer {
@@ -104,7 +104,7 @@ struct ReadQuestion {
 struct WantedAnswer: Sendable {
     /// `nil` for all entitlements.
     let entitlement: EntitlementID?
-    /// Tags of answers that the reader has, from `If-None-Match`.
+    /// Tags of answers that the reader already has, from `If-None-Match`.
     let knownTags: String?
 }
 
@@ -122,7 +122,7 @@ extension FilledAnswer {
         return bytes
     }
 
-    /// The answer about one entitlement. One that was never held appears as not active.
+    /// The answer about one entitlement. If it was never held, it appears as inactive.
     private func one(_ entitlement: EntitlementID, _ position: String) -> [UInt8] {
         let body = ready.body
         var bytes: [UInt8] = []

@@ -34,7 +34,7 @@ extension BalancesAnswer {
 
 extension RecordedEvent {
     /// Who recorded what, when, and based on which evidence or wish. The customer's events have
-    /// more.
+    /// further details.
     fileprivate func explainedJSON(_ names: [Actor: String]) -> JSON {
         [
             "version": .integer(version), "environment": .string(stream.environment.rawValue),
@@ -71,7 +71,7 @@ extension ExplainedRight {
 }
 
 extension TransactionFact {
-    /// The part that the rules of access use. The customer's events have more.
+    /// The members that the access rules use. The customer's events have the whole fact.
     fileprivate var json: JSON {
         let json: JSON = [
             "transaction": .string(transaction.text), "product": .string(product.text),
@@ -86,7 +86,8 @@ extension TransactionFact {
 }
 
 extension TransactionFact {
-    /// What the store answered when it was asked. The token itself is half a secret.
+    /// The store's answer to a query. It shows the token's name, because the token itself should stay
+    /// confidential.
     fileprivate var readingJSON: JSON? {
         reading.map { reading in
             [

@@ -2,7 +2,7 @@ package import Core
 package import Service
 
 extension ExplanationAnswer {
-    /// The answer in sentences: what it is, why, what ends it, and when it may change.
+    /// The answer in sentences: whether there is access, why, what ends it, and when that may change.
     package var sentences: [String] {
         var sentences = [headline]
         if explanation.answer?.isActive == true {
@@ -41,12 +41,12 @@ extension ExplanationAnswer {
         case .revoked:
             return answer.expirationReason == .blocked
                 ? "Support blocked the purchase." : "It was taken back."
-        case .upgraded: return "Another product took its place and does not unlock it."
+        case .upgraded: return "Another product has replaced it and does not unlock it."
         case .paused: return "The customer paused the subscription in the store."
         case .retry: return "The store is trying to collect the payment again."
         case .expired:
             return answer.expirationReason.map { "It ended; the store's reason is \($0.name)." }
-                ?? "Its time ran out."
+                ?? "Its time has run out."
         case .trial, .intro, .active, .grace: break
         }
         guard let end = answer.run.end else { return "It has no known end." }
@@ -91,7 +91,7 @@ extension Rule {
         case .period: "a period of a subscription"
         case .grace: "the grace period of a failed payment"
         case .lifetime: "a non-consumable, which never ends"
-        case .fixedTerm: "a term of the length that the catalog says"
+        case .fixedTerm: "a term of the length that the catalog states"
         case .originalVersion: "an early version of the app"
         case .grant: "an admin's decision"
         }

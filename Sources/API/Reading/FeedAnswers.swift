@@ -26,8 +26,8 @@ extension FeedPage {
 }
 
 extension FeedItem {
-    /// An event as one line of JSON. For a message about one of its changes, that change comes with
-    /// it.
+    /// An event as one line of JSON. In a message about one of the event's changes, the line includes
+    /// that change.
     package func json(
         tellingAccess: Bool, change: Int? = nil, hidesPrices: Bool = false
     ) -> [UInt8] {

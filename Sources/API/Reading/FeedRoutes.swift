@@ -68,7 +68,7 @@ extension FeedQuestion {
         if let after = query["after"] {
             if since != nil {
                 throw .invalid(
-                    "since", "\"since\" and \"after\" are two places to begin at; send one of them."
+                    "since", "\"since\" and \"after\" are two starting places; send one of them."
                 )
             }
             start = after == "end" ? .end : .cursor(try FeedCursor(member: after, of: project))
@@ -101,7 +101,7 @@ extension FeedCursor {
             case .ofAnotherProject:
                 throw .invalid(
                     "after",
-                    "\"after\" is a cursor of another project; send one that this project's feed "
+                    "\"after\" is another project's cursor; send one that this project's feed "
                         + "gave, or none to begin with the log.")
             }
         }
@@ -125,14 +125,14 @@ extension Problem {
         case .cursorOfAnotherDatabase:
             self = .invalid(
                 "after",
-                "\"after\" is a cursor of another installation; send one that this project's feed "
+                "\"after\" is another installation's cursor; send one that this project's feed "
                     + "gave, or none to begin with the log.")
         case .cursorLost(let restart):
             self.init(
                 status: 409, code: "cursor_lost",
                 detail:
                     "Events that the cursor has passed were lost, and the loss was accepted. Go on "
-                    + "with the cursor in \"restart\". Some events may come again; recognise them by "
+                    + "with the cursor in \"restart\". Some events may arrive again; recognise them by "
                     + "their id.")
             extensions.append("restart", .string(restart.text(for: project)))
         }

@@ -55,8 +55,8 @@ extension Result where Success == FilledAnswer {
 }
 
 extension Response {
-    /// `{"answers":[…]}`, each as its own call would give it. An unreadable customer has an error
-    /// instead.
+    /// `{"answers":[…]}`, each as the customer's own call would return it. A customer who cannot be
+    /// read has an error instead.
     fileprivate init(answers: [Result<FilledAnswer, Fault>], about streams: [Stream]) {
         var body = Array("{\"answers\":[".utf8)
         body.reserveCapacity(32 + answers.reduce(0) { $0 + $1.size + 48 })

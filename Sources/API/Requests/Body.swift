@@ -22,7 +22,7 @@ struct Body {
                 member: "body")
         }
         guard case .object(let object) = json else {
-            throw .invalid("body", "The body must be a JSON object and is \(json.typeName).")
+            throw .invalid("body", "The body must be a JSON object, not \(json.typeName).")
         }
         try self.init(object, of: names)
     }
@@ -30,7 +30,7 @@ struct Body {
     /// A call's body, or its query if there is no body. Not every client can send a body with every
     /// method.
     init(orQueryOf call: Call, of names: [String]) throws(Problem) {
-        // Terms are always in the query.
+        // `dry_run` and `if_version` are always in the query.
         let query = call.query.without(QueryParameters.terms)
         if call.body.isEmpty {
             try self.init(query.members, of: names, areFromQuery: true)
@@ -61,7 +61,7 @@ struct Body {
         case "0", "false": return false
         default:
             throw .invalid(
-                name, "The member \"\(name)\" must be true or false and is \(value.typeName).")
+                name, "The member \"\(name)\" must be true or false, not \(value.typeName).")
         }
     }
 
@@ -70,7 +70,7 @@ struct Body {
         if value.isNull { return nil }
         guard let object = value.object else {
             throw .invalid(
-                path, "The member \"\(path)\" must be an object and is \(value.typeName).")
+                path, "The member \"\(path)\" must be an object, not \(value.typeName).")
         }
         try self.init(object, of: names)
     }
@@ -82,7 +82,7 @@ struct Body {
         guard let value = members[name], !value.isNull else { return nil }
         guard let read = read(value) else {
             throw .invalid(
-                name, "The member \"\(name)\" must be \(form) and is \(value.typeName).")
+                name, "The member \"\(name)\" must be \(form), not \(value.typeName).")
         }
         return read
     }
@@ -177,7 +177,7 @@ struct Body {
             guard let text = element.string else {
                 let place = "\(name)[\(texts.count)]"
                 throw .invalid(
-                    place, "\"\(place)\" must be a string and is \(element.typeName).")
+                    place, "\"\(place)\" must be a string, not \(element.typeName).")
             }
             texts.append(text)
         }
@@ -222,7 +222,7 @@ extension Body {
     /// Whether to accept a name that the catalog does not know.
     static let allowUnknown = "allow_unknown"
 
-    /// A ticket is always a new name for Deed.
+    /// The ticket, checked by the rules for new names.
     func ticket() throws(Problem) -> Ticket? {
         guard let text = try optionalText("ticket") else { return nil }
         do {
@@ -232,7 +232,7 @@ extension Body {
         }
     }
 
-    /// Why an admin acts.
+    /// The reason for an admin's act.
     func adminReason() throws(Problem) -> AdminReason {
         let reason: Reason = try id("reason")
         if reason.isBlank { throw .invalid("reason", "\"reason\" says nothing; say why.") }

@@ -43,7 +43,7 @@ struct Call: Sendable {
     let idempotencyKey: String?
     /// A position that the answer must include.
     let after: Position?
-    /// Tags of answers that the client has, from `If-None-Match`.
+    /// Tags of answers that the client already has, from `If-None-Match`.
     let knownTags: String?
 
     var sender: Sender { Sender(actor: access.actor, idempotencyKey: idempotencyKey) }

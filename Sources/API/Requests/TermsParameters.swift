@@ -3,13 +3,13 @@ import HTTPServer
 import Service
 
 extension QueryParameters {
-    /// Parameters of calls that can be rehearsed and can require versions.
+    /// Parameters of calls that can be rehearsed or made to require certain versions.
     static let terms = ["dry_run", "if_version"]
 
     /// The terms of a call that concerns this many customers.
     func terms(
         concerning customers: ClosedRange<Int> = 1...1,
-        inOrder order: String = "who holds the purchase, and of who is to hold it"
+        inOrder order: String = "the purchase's holder, and of the customer who is to receive it"
     ) throws(Problem) -> Terms {
         let isRehearsal = try flag("dry_run")
         guard let text = self["if_version"] else { return Terms(isRehearsal: isRehearsal) }

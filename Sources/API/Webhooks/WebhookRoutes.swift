@@ -4,7 +4,7 @@ import JSON
 import Service
 import Synchronization
 
-/// Calls about the webhooks of a project.
+/// Calls about a project's webhooks.
 struct WebhookRoutes: Sendable {
     let webhooks: Webhooks
     private let examples = Examples()
@@ -181,7 +181,7 @@ extension Problem {
         } catch {
             return .unknownType(member, error)
         }
-        return .invalid(member, "\"\(member)\" must be one type, and no family of them.")
+        return .invalid(member, "\"\(member)\" must be a single type, not a family.")
     }
 
     static func unknownType(_ member: String, _ unknown: UnknownFeedType) -> Problem {
@@ -190,14 +190,14 @@ extension Problem {
         let hint = unknown.nearest.map { " The nearest is \"\($0)\"." } ?? ""
         var problem = Problem.invalid(
             member,
-            "\"\(member)\" names \"\(name)\", and no event of the feed is called that.\(hint)")
+            "\"\(member)\" names \"\(name)\", but the feed has no event of that name.\(hint)")
         problem.extensions.append("nearest", .optional(unknown.nearest))
         return problem
     }
 }
 
 extension Body {
-    /// Missing members change nothing.
+    /// The change that the body describes. Missing members change nothing.
     fileprivate func webhookChange(_ reach: WebhookReach) throws(Problem) -> WebhookChange {
         var change = WebhookChange()
         change.url = try optionalText("url").map { text throws(Problem) in
@@ -272,7 +272,7 @@ extension Body {
             }, value)
     }
 
-    /// What to send again.
+    /// Which events to send again.
     fileprivate func replay() throws(Problem) -> WebhookReplay.Wanted {
         let rest = ["since", "until", "types", "customer"]
         if let event = try optionalText("event") {
@@ -280,7 +280,7 @@ extension Body {
                 throw .invalid("event", "\"event\" must be the id of an event in the feed.")
             }
             if let other = rest.first(where: holds) {
-                throw .invalid(other, "\"event\" is one event; send no \"\(other)\" with it.")
+                throw .invalid(other, "\"event\" names one event; leave \"\(other)\" out.")
             }
             return .event(event)
         }

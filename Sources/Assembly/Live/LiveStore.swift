@@ -24,10 +24,10 @@ extension AppStoreClient: StoreClient {
 extension PlayStoreClient: StoreClient {}
 extension CredentialVault: CredentialKeeper {}
 
-/// The stores supported by this release.
+/// The stores that this release supports.
 package let storeProfiles: [any StoreProfile] = [AppStoreProfile(), PlayStoreProfile()]
 
-/// What is needed to reach stores and to store credentials.
+/// The parts for calling stores and for storing credentials.
 package struct LiveStore: Sendable {
     package let vault: CredentialVault
     let adapters: [StoreAdapter]
@@ -53,7 +53,7 @@ package struct LiveStore: Sendable {
         ]
     }
 
-    /// Logs apps whose stores cannot be asked, to let operators know in time.
+    /// Logs the apps whose stores cannot be asked, so that operators learn about them in time.
     func tellLocked(to log: Log) {
         guard let apps = try? vault.lockedApps(), !apps.isEmpty else { return }
         log.warning(
@@ -70,7 +70,7 @@ package struct LiveStore: Sendable {
     package func close() { lines.close() }
 }
 
-/// Connects the clients of stores to the outside.
+/// Connects store clients to the network, the database and the clock.
 private struct LiveLine: StoreLine {
     let ledger: Ledger
     let vault: CredentialVault
@@ -100,7 +100,7 @@ private struct LiveLine: StoreLine {
     func pause(milliseconds: Int64) { Threading.pause(milliseconds: milliseconds) }
 }
 
-/// Connections to other servers, opened on first use: most commands never need them.
+/// Connections to other servers. They are opened on first use, because most commands never need them.
 private final class OutboundLines: Sendable {
     private struct State {
         var courier: Courier?

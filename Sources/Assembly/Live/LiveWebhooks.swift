@@ -9,7 +9,7 @@ package import Outbound
 package import Service
 import Synchronization
 
-/// Where webhooks may be sent, and how often they are retried.
+/// Where webhook messages may be sent, and how often they are retried.
 package struct WebhookSettings: Sendable {
     package var rules = AddressRules()
     package var caFile: String?
@@ -26,7 +26,7 @@ package struct WebhookSettings: Sendable {
 extension Ledger: WebhookTable, WebhookRecords, DeliveryStore {}
 extension WebhookVault: WebhookKeeper {}
 
-/// What is needed to send to projects' webhooks.
+/// The parts for sending to projects' webhooks.
 package struct LiveWebhooks: WebhookSource {
     package let vault: WebhookVault
     private let ledger: Ledger
@@ -83,7 +83,7 @@ package struct LiveWebhooks: WebhookSource {
             answer: sent.end.answer, milliseconds: sent.milliseconds)
     }
 
-    /// The job that keeps one job running for each webhook.
+    /// A job that keeps one job running for each webhook.
     func job(_ ring: WebhookRing, _ bell: WebhookBell) -> Job {
         let (ledger, clock) = (ledger, clock)
         var ports = DeliveryPorts(
@@ -99,12 +99,12 @@ package struct LiveWebhooks: WebhookSource {
         }
     }
 
-    /// Cancels requests under way.
+    /// Cancels the requests in progress.
     package func close() { lines.close() }
 }
 
 extension Job {
-    /// Delivers to one webhook, on one instance at a time.
+    /// A job that delivers to one webhook, on one instance at a time.
     fileprivate static func delivering(
         to name: WebhookName, _ ring: WebhookRing, _ ports: DeliveryPorts, _ bell: WebhookBell
     ) -> Job {
@@ -122,12 +122,12 @@ extension CommandError {
         switch error {
         case .fault(let fault): self = .fault(fault)
         case .cursorLost, .cursorOfAnotherDatabase:
-            self = .fault(.broken("the feed refused a place that it gave"))
+            self = .fault(.broken("the feed refused a cursor that it had issued"))
         }
     }
 }
 
-/// Connections to receivers, opened on first use: most commands never need them.
+/// Connections to receivers. They are opened on first use, because most commands never need them.
 private final class WebhookLines: Sendable {
     private let settings: WebhookSettings
     private let state = Mutex<(courier: Courier?, isClosed: Bool)>((nil, false))

@@ -16,25 +16,25 @@ struct Act: Sendable {
         var isRequired = true
     }
 
-    /// The address behind the customer's.
+    /// The part of the page's address after the customer's address.
     let pattern: String
     let title: String
-    /// What the last button says.
+    /// The label of the last step's button.
     let button: String
     var fields: [Field]
     let method: String
     /// The path of the call.
     let path: @Sendable (Target) -> String
-    /// Whether its call is about both environments, and so takes none.
+    /// Whether the call concerns both environments, and therefore does not name one.
     var isOfBoth = false
-    /// What a page says about an act that no call can rehearse; `nil` for the others.
+    /// The page's explanation of an act that cannot be rehearsed; `nil` for acts that can.
     var unrehearsed: String?
-    /// What the person writes, which goes into the call's member of that name.
+    /// The field for the person's own words, sent as the call's member of the same name.
     var words = Field(name: "reason", label: "Reason", hint: "Why, in your own words.")
-    /// The call's body, without these words and the ticket.
+    /// The call's body, without those words and the ticket.
     let body: @Sendable (Target) -> JSON
 
-    /// What a call is about.
+    /// The subject of a call.
     struct Target: Sendable {
         let customer: String
         /// The grant, the currency or the purchase in the address.
@@ -49,7 +49,7 @@ struct Act: Sendable {
         func path(_ rest: String) -> String { "/customers/\(percentEncoded(customer))\(rest)" }
     }
 
-    /// Whether the role may do it, according to the call that it makes.
+    /// Whether the role may make the act's call.
     func isAllowed(in room: ProjectRoom) -> Bool {
         let target = Target(customer: "x", subject: "x", fields: Fields(""))
         return room.calls.allows(method, path(target), to: room.role)
@@ -60,7 +60,7 @@ struct Act: Sendable {
         close, note, unnote,
     ]
 
-    /// Whether these fields say all that the act needs besides its reason.
+    /// Whether these fields hold everything that the act needs besides its reason.
     func isSaid(by fields: Fields) -> Bool {
         self.fields.allSatisfy { fields.trimmed($0.name) != nil }
     }
@@ -77,10 +77,10 @@ struct Act: Sendable {
             Field(name: "entitlement", label: "Entitlement", hint: "Its id in the catalog."),
             Field(name: "for", label: "For how long", kind: .choice(lengths)),
             Field(
-                name: "start", label: "From when on",
+                name: "start", label: "Start",
                 kind: .choice([
                     ("now", "from now on"),
-                    ("after_current", "after what gives it at present"),
+                    ("after_current", "after the present access ends"),
                 ])),
         ], method: "POST", path: { $0.path("/grants") }
     ) { target in
@@ -95,7 +95,7 @@ struct Act: Sendable {
         button: "Change it",
         fields: [
             Field(
-                name: "for", label: "For how long in all",
+                name: "for", label: "Total length",
                 hint: "Counted from the start of the grant.", kind: .choice(lengths))
         ], method: "PATCH", path: { $0.below("grants") }
     ) { target in
@@ -111,11 +111,11 @@ struct Act: Sendable {
         pattern: "/balances/{currency}/adjust", title: "Adjust a balance", button: "Adjust it",
         fields: [
             Field(
-                name: "amount", label: "Amount", hint: "With a minus sign, it is taken away.",
+                name: "amount", label: "Amount", hint: "A negative amount is deducted.",
                 kind: .whole)
         ], method: "POST", path: { $0.below("balances", "/adjust") }
     ) { target in
-        // A number that is none is refused by the call, in its own words.
+        // The call itself refuses text that is not a number, with its own message.
         let text = target.fields.trimmed("amount") ?? ""
         return ["amount": Int64(text).map { JSON.integer($0) } ?? .string(text)]
     }
@@ -128,8 +128,8 @@ struct Act: Sendable {
     ) { target in ["to": .string(target.fields.trimmed("to") ?? "")] }
 
     static let takeBack = Act(
-        pattern: "/purchases/{purchase}/undo_transfer", title: "Take a purchase's last move back",
-        button: "Take it back", fields: [], method: "POST",
+        pattern: "/purchases/{purchase}/undo_transfer", title: "Undo a purchase's last move",
+        button: "Undo it", fields: [], method: "POST",
         path: { $0.below("purchases", "/undo_transfer") }, body: { _ in [:] })
 
     static let attach = Act(
@@ -148,8 +148,8 @@ struct Act: Sendable {
         fields: [], method: "POST", path: { $0.below("purchases", "/block") }, body: { _ in [:] })
 
     static let unblock = Act(
-        pattern: "/purchases/{purchase}/unblock", title: "Take a block back",
-        button: "Take it back",
+        pattern: "/purchases/{purchase}/unblock", title: "Unblock a purchase",
+        button: "Undo it",
         fields: [], method: "POST", path: { $0.below("purchases", "/unblock") }, body: { _ in [:] })
 
     static let merge = Act(
@@ -160,7 +160,7 @@ struct Act: Sendable {
     ) { target in ["into": .string(target.fields.trimmed("into") ?? "")] }
 
     static let unmerge = Act(
-        pattern: "/unmerge", title: "Take a merge back", button: "Take it back", fields: [],
+        pattern: "/unmerge", title: "Undo a merge", button: "Undo it", fields: [],
         method: "POST", path: { $0.path("/merge/undo") }, isOfBoth: true, body: { _ in [:] })
 
     static let close = Act(
@@ -169,12 +169,12 @@ struct Act: Sendable {
             Field(
                 name: "because", label: "Because",
                 kind: .choice([
-                    ("cancelled", "the customer does not buy any more"),
+                    ("cancelled", "the customer will not buy it"),
                     ("settled", "the customer got it in another way"),
                 ]))
         ], method: "POST", path: { $0.below("orders", "/close") },
         unrehearsed:
-            "A closed order waits for its purchase no longer. Access and balances stay as they are, and nothing opens it again."
+            "A closed order no longer waits for its purchase. Access and balances stay as they are, and the order cannot be reopened."
     ) { target in ["because": .string(target.fields["because"] ?? "")] }
 
     static let note = Act(
@@ -192,7 +192,7 @@ struct Act: Sendable {
 }
 
 extension Fields {
-    /// The chosen length; `nil` for one without an end.
-    /// Only the word itself means that; what is missing or cannot be read does not.
+    /// Whether the chosen length has no end. Only the word itself means that: a missing or unreadable
+    /// length does not.
     fileprivate var isForever: Bool { self["for"] == "forever" }
 }

@@ -1,11 +1,11 @@
 extension Act.Field {
-    /// The value in the words of the form.
+    /// The value as the form shows it.
     func said(_ value: String?) -> String {
         guard case .choice(let choices) = kind else { return value ?? "" }
         return choices.first { $0.value == value }?.label ?? value ?? ""
     }
 
-    /// The field with its label, filled with a value. `subject` tells fields of one name apart.
+    /// The field with its label and a value. `subject` distinguishes fields with the same name.
     func markup(_ value: String?, about subject: String? = nil) -> Markup {
         let id = name + (subject.map { "-\(percentEncoded($0))" } ?? "")
         let hintID = "\(id)-hint"
@@ -48,8 +48,8 @@ extension Act.Field {
 }
 
 extension Act {
-    /// A form with the act's own fields, for a page where they are at hand. It leads to what the act
-    /// would change.
+    /// A short form with the act's own fields, for use on another page. It leads to a preview of what
+    /// the act would change.
     func shortForm(
         at place: Place, in stream: NamedStream, about subject: String? = nil,
         _ values: [String: String] = [:]
@@ -66,7 +66,7 @@ extension Act {
             """
     }
 
-    /// The same act where a field is chosen from a list.
+    /// The same act, with a list of choices for one of its fields.
     func choosing(_ name: String, from choices: [(value: String, label: String)]) -> Act {
         var act = self
         act.fields = fields.map { field in
@@ -81,7 +81,7 @@ extension Act {
 }
 
 extension Markup {
-    /// What a form sends along.
+    /// Hidden fields that a form sends along.
     static func hidden(_ fields: [(name: String, value: String)]) -> Markup {
         let inputs: [Markup] = fields.map {
             "<input type=\"hidden\" name=\"\(value: $0.name)\" value=\"\(value: $0.value)\">"

@@ -3,7 +3,8 @@ import Core
 import HTTPServer
 import JSON
 
-/// Does something in two steps: a form, then what it would change with one button that does it.
+/// Performs an act in two steps: first a form, then a preview of the changes with a button that makes
+/// them.
 struct ActPage {
     private static let reasonNames = ["reason", "ticket"]
 
@@ -23,12 +24,12 @@ struct ActPage {
         subject = visit.arguments.count > 2 ? visit.arguments[2] : nil
     }
 
-    /// A reason for looking at what an act would change. It is never recorded with an act.
+    /// The reason and ticket used for previewing an act. They are never recorded.
     private static let looking: [(name: String, value: String)] = [
         ("reason", "to see what it would change"), ("ticket", "none yet"),
     ]
 
-    /// The form with what the address fills in. If that is all, the page shows what would change.
+    /// The form, filled in from the address. If nothing is missing, the page shows the preview instead.
     func form() throws(Turned) -> Response {
         let fields = Fields(visit.query)
         guard act.unrehearsed == nil, act.isSaid(by: fields) else {
@@ -43,7 +44,7 @@ struct ActPage {
         }
     }
 
-    /// Shows what would change, or does it.
+    /// Shows what the act would change, or performs it.
     func answer() throws(Turned) -> Response {
         let fields = Fields(form: visit.body)
         do throws(Problem) {
@@ -57,11 +58,11 @@ struct ActPage {
             }
             return comparison(try room.send(call(fields, ("dry_run", "1"))), fields).response()
         } catch {
-            // It may have been done. Only the same mark makes another try count once.
+            // The act may have been performed. Another attempt is only safe with the same mark.
             if error.status >= 500, fields["step"] == "do", act.unrehearsed == nil {
                 return again(fields).response(status: error.status, headers: error.headers)
             }
-            // A mark stands for what was sent with it, so what is sent otherwise takes another one.
+            // A mark belongs to the content that was sent with it, so different content needs a new mark.
             let kept = error.status >= 500 ? fields : fields.with([("mark", "")])
             return form(kept, trouble: error.sentenceForPeople)
                 .response(status: error.status, headers: error.headers)
@@ -97,7 +98,7 @@ struct ActPage {
             """
     }
 
-    /// Why the person acts.
+    /// The fields for the reason and the ticket.
     private var reasons: [Act.Field] {
         let isTicketRequired = room.role == .support
         let hint =
@@ -135,7 +136,7 @@ struct ActPage {
             """)
     }
 
-    /// What would change, and below it the form that does it.
+    /// A preview of the changes, with the form that makes them below it.
     private func ready(_ answer: JSON, _ fields: Fields) -> Page {
         let sides = answer["customers"]?.array ?? []
         let said: [Markup] = act.fields.map { field in
@@ -146,14 +147,14 @@ struct ActPage {
             """
             \(about)
             \(terms)
-            <p>Nothing was done yet.</p>
+            <p>Nothing has been done yet.</p>
             \(sides.map { Comparison(side: $0).markup })
             <form class="card" method="post" action="\(value: place.text)">
             \(room.visitor.token)
             \(last(sides.versions, seen: sides.version(of: stream), mark: room.newMark()))
             \(Markup.hidden(act.fields.map { ($0.name, fields[$0.name] ?? "") }))
             \(reasons.map { $0.markup(fields[$0.name]) })
-            <p class="acts"><button>\(act.button)</button> \(Markup.link(stream.place, "Leave it"))</p>
+            <p class="acts"><button>\(act.button)</button> \(Markup.link(stream.place, "Cancel"))</p>
             </form>
             """)
     }
@@ -164,28 +165,28 @@ struct ActPage {
         return page(
             """
             \(about)
-            <p>Nothing was done yet. Reason: \(fields.trimmed("reason") ?? "").\(ticket)</p>
+            <p>Nothing has been done yet. Reason: \(fields.trimmed("reason") ?? "").\(ticket)</p>
             \(sides.map { Comparison(side: $0).markup })
             \(lastStep(fields, last(sides.versions, seen: sides.version(of: stream), mark: room.newMark())))
             """)
     }
 
-    /// The last step once more, after an answer that does not tell whether it was done.
+    /// The last step again, after an answer that does not tell whether the act was performed.
     private func again(_ fields: Fields) -> Page {
         page(
             """
             \(about)
-            \(Markup.alert("Deed cannot say whether it was done. Press the button again in a moment: it counts once."))
+            \(Markup.alert("Deed cannot tell whether it was done. Press the button again in a moment: it still counts only once."))
             \(lastStep(fields, last(fields["version"] ?? "", seen: fields["seen"] ?? "", mark: fields["mark"] ?? "")))
             """)
     }
 
-    /// What the last step sends: the versions that were looked at, and this customer's among them.
+    /// The hidden fields of the last step: the versions that were previewed, and this customer's version.
     private func last(_ versions: String, seen: String, mark: String) -> Markup {
         .hidden([("step", "do"), ("version", versions), ("seen", seen), ("mark", mark)])
     }
 
-    /// The button that does it, for the version that was looked at.
+    /// The form whose button performs the act on the version that was previewed.
     private func lastStep(_ fields: Fields, _ hidden: Markup) -> Markup {
         let names = act.fields.map(\.name) + ActPage.reasonNames
         return """
@@ -193,7 +194,7 @@ struct ActPage {
             \(room.visitor.token)
             \(hidden)
             \(Markup.hidden(names.map { ($0, fields[$0] ?? "") }))
-            <p class="acts"><button>\(act.button)</button> \(Markup.link(stream.place, "Leave it"))</p>
+            <p class="acts"><button>\(act.button)</button> \(Markup.link(stream.place, "Cancel"))</p>
             </form>
             """
     }
@@ -204,8 +205,8 @@ struct ActPage {
 }
 
 extension [JSON] {
-    /// The versions of a dry run's customers, as a call takes them. A call about both environments
-    /// takes those of the first one's.
+    /// The versions of a dry run's customers, in the form that a call accepts. A call about both
+    /// environments accepts those of the first environment.
     fileprivate var versions: String {
         filter { $0["environment"] == first?["environment"] }
             .compactMap { $0["version"]?.integer.map(String.init) }.joined(separator: ",")

@@ -1,9 +1,9 @@
 import Core
 import JSON
 
-/// What one customer has before an act and would have after it, side by side.
+/// A customer's state before an act and after it, side by side.
 struct Comparison {
-    /// A customer of a dry run's answer.
+    /// One customer in a dry run's answer.
     let side: JSON
 
     private struct Row {
@@ -12,7 +12,7 @@ struct Comparison {
         let after: String
     }
 
-    /// Only what differs.
+    /// The rows that differ.
     private var changes: [Row] {
         func rows(_ member: String, _ words: (JSON?) -> String) -> [Row] {
             let before = side["before"]?[member]?.object
@@ -34,7 +34,7 @@ struct Comparison {
         if changes.isEmpty {
             return """
                 <h2>\(customer)</h2>
-                <p class="notice">This changes no answer: what the customer may use stays the same.</p>
+                <p class="notice">This makes no difference: what the customer may use stays the same.</p>
                 """
         }
         let lines: [Markup] = changes.map {
@@ -52,7 +52,7 @@ struct Comparison {
     }
 }
 
-/// How an entitlement stands, as an answer tells it.
+/// An entitlement's state in words.
 func standing(_ entitlement: JSON?) -> String {
     guard let entitlement, let state = entitlement["state"]?.string, state != "none" else {
         return "never held"

@@ -3,11 +3,11 @@ import Core
 import HTTPServer
 import JSON
 
-/// Erases a person: what would go, and the button that erases it for ever.
+/// Erases a person: shows what would be erased, with the button that erases it for good.
 struct ErasePage {
     static let title = "Erase the person"
     private static let treatments: [(value: String, label: String)] = [
-        ("forget", "have no holder again"),
+        ("forget", "never have a holder again"),
         ("free", "belong to the next customer who proves them"),
     ]
 
@@ -27,13 +27,13 @@ struct ErasePage {
         self.visit = visit
     }
 
-    /// What would go.
+    /// Shows what would be erased.
     func form() throws(Turned) -> Response {
         let fields = Fields(visit.query)
         return try look(fields, treatment(in: fields), trouble: nil, status: 200)
     }
 
-    /// Erases, if the form says so and nothing has changed since the look.
+    /// Erases the person, if the form confirms it and nothing has changed since the preview.
     func answer() throws(Turned) -> Response {
         let fields = Fields(form: visit.body)
         let treatment = treatment(in: fields)
@@ -92,7 +92,7 @@ struct ErasePage {
         return """
             <p>Customer \(Markup.link(stream.place, stream.customer)), in both environments.</p>
             \(Markup.alert(trouble))
-            <p>Nothing was done yet. Nothing brings back what is erased.</p>
+            <p>Nothing has been done yet. What is erased cannot be brought back.</p>
             <p>The purchases will \(words). \(Markup.link(stream.below("erase").with("purchases", other), "Let them \(others) instead"))</p>
             \(sides.map(side))
             <form class="card" method="post" action="\(value: stream.below("erase").text)">
@@ -103,13 +103,13 @@ struct ErasePage {
                 ("mark", room.newMark()),
             ]))
             \(ErasePage.inputs.map { $0.markup(fields[$0.name]) })
-            <p class="acts"><button class="danger">Erase for ever</button> \(Markup.link(stream.place, "Leave it"))</p>
+            <p class="acts"><button class="danger">Erase for ever</button> \(Markup.link(stream.place, "Cancel"))</p>
             </form>
             """
     }
 
     private static let inputs = [
-        Act.Field(name: "id", label: "The customer's id", hint: "Written out, to be sure."),
+        Act.Field(name: "id", label: "The customer's id", hint: "Type it in full, to be sure."),
         Act.Field(name: "reason", label: "Reason", hint: "Why, in your own words."),
         Act.Field(
             name: "ticket", label: "Ticket", hint: "The support case, if there is one.",

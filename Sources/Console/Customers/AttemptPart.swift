@@ -1,9 +1,9 @@
 import API
 import JSON
 
-/// What webhooks made of the customer's events, each attempt with a button that sends it again.
+/// Attempts to deliver the customer's events to webhooks, each with a button that sends it again.
 struct AttemptPart {
-    /// How many webhooks are asked, and how many attempts of each are shown.
+    /// The most webhooks that are queried, and the most attempts shown for each.
     private static let (webhooks, attempts) = (5, 10)
 
     let look: CustomerLook
@@ -36,10 +36,11 @@ struct AttemptPart {
         let waiting = (answer["waiting"]?.array ?? []).isEmpty
         let table: Markup =
             rows.isEmpty
-            ? "<p>Nothing was sent about this customer.</p>"
+            ? "<p>Nothing has been sent about this customer.</p>"
             : .table(["When", "Event", "Attempt", "Outcome", "Do"], rows)
         let state: Markup =
-            waiting ? .nothing : "<p class=\"notice\">Some of the customer's events wait.</p>"
+            waiting
+            ? .nothing : "<p class=\"notice\">Some of the customer's events are waiting.</p>"
         return """
             <h3>\(Markup.link(place, id)) \(webhook["url"]?.string ?? "")</h3>
             \(state)

@@ -2,7 +2,7 @@ import JSON
 
 /// The customer's balances with their movements, orders and account tokens.
 struct BalancePart {
-    /// How many movements of a currency are shown.
+    /// The most movements shown for a currency.
     private static let limit = 20
 
     let look: CustomerLook
@@ -10,7 +10,7 @@ struct BalancePart {
     var markup: Markup { "\(balances)\(orders)\(tokens)" }
 
     private var balances: Markup {
-        // Under an earlier instant, balances are those known then.
+        // With an earlier `known` instant, these are the balances known then.
         let amounts = look.whole["balances"]?.object?.members ?? []
         if amounts.isEmpty { return .nothing }
         let list: [JSON] = amounts.map {

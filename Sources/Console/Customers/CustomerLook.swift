@@ -2,23 +2,23 @@ import API
 import Core
 import JSON
 
-/// What the calls of the API say about a customer, at an instant and as known at one.
+/// The API's answers about a customer, for one instant and based on what was known at another.
 struct CustomerLook: Sendable {
     let stream: NamedStream
     let at: String?
     let known: String?
-    /// Only events before this version; `nil` from the newest on.
+    /// The page shows events before this version; `nil` for the newest ones.
     let before: Int64?
-    /// The version after which the visitor has just done something.
+    /// The customer's version before the visitor's latest act.
     let done: Int64?
     let whole: JSON
-    /// One for each entitlement that the customer ever held.
+    /// An explanation of each entitlement that the customer has ever held.
     let explanations: [JSON]
-    /// The events that were read, oldest first, as far as known then.
+    /// The events that were read, oldest first, up to the `known` instant.
     let events: [JSON]
-    /// How many lie before those.
+    /// How many events precede those.
     let earlier: Int64
-    /// What the events state about each purchase.
+    /// The facts that the events state about each purchase.
     private let facts: [String: [(event: JSON, fact: JSON)]]
     private let fields: Fields
 
@@ -43,12 +43,12 @@ struct CustomerLook: Sendable {
         self.fields = fields
     }
 
-    /// The part of a long list that the address asks for.
+    /// The part of a long list that the address names.
     func part(of list: [JSON], _ name: StaticString) -> ListPart {
         ListPart(list, name, from: fields["\(name)"].flatMap { Int($0) } ?? 0, at: place)
     }
 
-    /// An instant of the query in UTC, as browsers send local times or as answers have it.
+    /// An instant from the query in UTC, in the form of a browser's time field or of an answer.
     private static func instant(_ fields: Fields, _ name: String) throws(Turned) -> String? {
         guard let text = fields.trimmed(name) else { return nil }
         let hasSeconds = text.count { $0 == ":" } > 1
@@ -61,13 +61,13 @@ struct CustomerLook: Sendable {
         return instant.text
     }
 
-    /// This page with the same two instants.
+    /// The address of this page, with the same two instants.
     var place: Place { stream.place.with("at", at).with("known", known) }
 
-    /// The number of the customer's newest event that was read.
+    /// The version of the newest event that was read.
     var version: Int64 { events.last?["version"]?.integer ?? 0 }
 
-    /// The events of the purchase, in the form that names a purchase.
+    /// The facts about the purchase, which is named as in answers.
     func facts(about purchase: String) -> [(event: JSON, fact: JSON)] { facts[purchase] ?? [] }
 
     /// Each event states facts of its own, or those of the purchase that it moves.
@@ -81,7 +81,7 @@ struct CustomerLook: Sendable {
                     let original = fact["original"]?.string
                 else { continue }
                 let purchase = "\(store):\(original)"
-                // What moved is called as the purchase that it came with.
+                // If the event names a purchase, its facts count only for that purchase.
                 let isOwn = data["purchase"] == nil || data["purchase"]?.string == purchase
                 if isOwn { facts[purchase, default: []].append((event: event, fact: fact)) }
             }

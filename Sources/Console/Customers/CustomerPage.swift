@@ -72,7 +72,7 @@ struct CustomerPage {
 
     private var isMerged: Bool { look.whole["merged_into"]?.string != nil }
 
-    /// The acts that support staff need most, without a page between.
+    /// The acts that support staff need most, as forms on this page.
     private var giving: Markup {
         guard Act.grant.isAllowed(in: room), !isMerged else { return .nothing }
         let names = (look.whole["offered"]?.array ?? []).compactMap(\.string)
@@ -87,7 +87,7 @@ struct CustomerPage {
             """
     }
 
-    /// The two instants, as a form and as a line.
+    /// The two instants: a form to change them, and a sentence about them.
     private var moments: Markup {
         let isSet = look.at != nil || look.known != nil
         let open: Markup = isSet ? " open" : ""
@@ -104,7 +104,7 @@ struct CustomerPage {
             <details\(open)><summary>As of \(Markup.time(at))</summary>
             <form method="get" action="\(value: NamedStream(room, stream.customer, isSandbox: false).place.text)">
             \(sandbox)
-            <p><label for="at">Show what holds at this instant, in UTC</label>
+            <p><label for="at">Show what applies at this instant, in UTC</label>
             <input id="at" name="at" type="datetime-local" step="0.001" value="\(value: local(look.at))"></p>
             <p><label for="known">judged by what was known at this one</label>
             <input id="known" name="known" type="datetime-local" step="0.001" value="\(value: local(look.known))"></p>
@@ -118,7 +118,7 @@ struct CustomerPage {
     private var entitlements: Markup {
         if look.explanations.isEmpty {
             return """
-                <p>Nothing, and nothing before. If the customer has paid, find the number in the store's mail or in the app.</p>
+                <p>Nothing now, and nothing earlier. If the customer has paid, find the number in the store's mail or in the app.</p>
                 """
         }
         let part = look.part(of: look.explanations, "entitlements")

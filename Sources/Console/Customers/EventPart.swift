@@ -19,7 +19,7 @@ struct EventPart {
             look.before == nil ? .nothing : "<p>\(Markup.link(look.place, "Newest events"))</p>"
         let list: Markup =
             page.isEmpty
-            ? "<p>Nothing was recorded.</p>" : "<ol class=\"events\">\(page.map(item))</ol>"
+            ? "<p>Nothing has been recorded.</p>" : "<ol class=\"events\">\(page.map(item))</ol>"
         return .section("events", "What happened", "\(newer)\(list)\(next)")
     }
 
@@ -36,20 +36,20 @@ struct EventPart {
     }
 }
 
-/// What the visitor has just done, and how to take it back.
+/// The visitor's latest act, with a link to undo it.
 struct DoneLine {
     private static let acts: Set = [
         "grant.given", "grant.changed", "grant.revoked", "balance.adjusted", "purchase.blocked",
         "purchase.unblocked", "purchase.attached", "purchase.detached", "customer.merged",
         "customer.unmerged", "customer.erased", "order.closed",
     ]
-    /// For how many milliseconds an act counts as just done.
+    /// How many milliseconds an act counts as the latest.
     private static let life: Int64 = 10 * 60_000
 
     let look: CustomerLook
 
     var markup: Markup {
-        // The version comes from the address, so only the person's own and new event counts.
+        // Anyone can write a version into an address, so the event must be recent and the person's own.
         let actor = "person:\(look.stream.room.visitor.signedIn.person.text)"
         let event = look.events.first { event in
             (event["version"]?.integer ?? 0) > look.done ?? .max
@@ -74,7 +74,7 @@ struct DoneLine {
     private func undoing(_ event: JSON) -> Place? {
         let (stream, data) = (look.stream, event["data"])
         func text(_ name: String) -> String { data?[name]?.string ?? "" }
-        // Taking something back is not taken back again.
+        // A move that undid another one cannot itself be undone.
         let isMove = data?["cause"]?["kind"]?.string == "admin"
         switch event["type"]?.string {
         case "grant.given": return stream.below("grants", text("grant"), "revoke")
@@ -85,7 +85,7 @@ struct DoneLine {
         case "purchase.attached" where isMove:
             return stream.below("purchases", text("purchase"), "undo_transfer")
         case "purchase.detached" where isMove:
-            // The customer who has it now can give it back.
+            // The undo starts at the customer who has the purchase now.
             let other = NamedStream(stream.room, text("to"), isSandbox: stream.isSandbox)
             return other.below("purchases", text("purchase"), "undo_transfer")
         case "purchase.blocked": return stream.below("purchases", text("purchase"), "unblock")

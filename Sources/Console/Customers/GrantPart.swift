@@ -7,7 +7,7 @@ struct GrantPart {
     var markup: Markup {
         let grants = look.whole["grants"]?.array ?? []
         if grants.isEmpty { return .nothing }
-        // In the order in which they were given.
+        // The answer lists grants in the order in which they were given.
         let part = look.part(of: grants.reversed(), "grants")
         return .section(
             "grants", "Grants",

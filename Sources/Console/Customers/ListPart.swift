@@ -1,8 +1,8 @@
 import JSON
 
-/// Some of a long list, with links to the others.
+/// A part of a long list, with links to the rest.
 struct ListPart {
-    /// How many are shown at once.
+    /// How many entries are shown at once.
     private static let size = 25
 
     let shown: [JSON]
@@ -11,7 +11,7 @@ struct ListPart {
     private let count: Int
     private let place: Place
 
-    /// `name` is what its place in the address is called.
+    /// `name` is the parameter that holds the list's start in the address.
     init(_ list: [JSON], _ name: StaticString, from start: Int, at place: Place) {
         self.name = name
         self.place = place
@@ -20,7 +20,7 @@ struct ListPart {
         shown = Array(list.dropFirst(self.start).prefix(ListPart.size))
     }
 
-    /// Which ones are shown, and where the others are; nothing for a short list.
+    /// Which entries are shown, with links to the others; empty for a short list.
     var links: Markup {
         if count <= ListPart.size { return .nothing }
         let end = start + shown.count
@@ -39,7 +39,7 @@ struct ListPart {
 }
 
 extension [JSON] {
-    /// Sorted by an instant of each, newest first. Those without one come last.
+    /// The list sorted by each entry's instant, newest first. Entries without an instant come last.
     func newestFirst(by member: String) -> [JSON] {
         enumerated().sorted { one, other in
             let (first, second) = (one.element[member]?.string, other.element[member]?.string)

@@ -30,13 +30,13 @@ struct NamedStream: Sendable {
     /// The customer's page.
     var place: Place { below() }
 
-    /// A page about something of the customer.
+    /// The address of a page below the customer's.
     func below(_ parts: String...) -> Place {
         let place = Place(["p", room.project.text, "customers", customer] + parts)
         return isSandbox ? place.with("environment", environment) : place
     }
 
-    /// Such a page without its environment, which a form with `GET` sends by itself.
+    /// The same without the environment, which a form with `GET` sends as a field.
     func bare(_ parts: String...) -> Place {
         Place(["p", room.project.text, "customers", customer] + parts)
     }
@@ -44,7 +44,7 @@ struct NamedStream: Sendable {
     /// The same customer in the other environment.
     var other: NamedStream { NamedStream(room, customer, isSandbox: !isSandbox) }
 
-    /// The path of a call about the customer.
+    /// The path of a call about this customer.
     func path(_ rest: String = "") -> String {
         "/customers/\(percentEncoded(customer))\(rest)"
     }

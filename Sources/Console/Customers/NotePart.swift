@@ -1,6 +1,6 @@
 import JSON
 
-/// What staff wrote about the customer.
+/// Notes that staff wrote about the customer.
 struct NotePart {
     let look: CustomerLook
 

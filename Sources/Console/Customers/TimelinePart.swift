@@ -1,7 +1,7 @@
 import Core
 import JSON
 
-/// What the customer held over time, drawn. Each bar leads to the instant at which it begins.
+/// A drawing of what the customer held over time. Each bar links to the instant at which it begins.
 struct TimelinePart {
     /// The drawing's width; browsers stretch it.
     static let width = 1000
@@ -97,7 +97,7 @@ struct TimelineSpan {
     let start: Instant
     let end: Instant
     let mark: Instant
-    /// Where something begins or ends, in order.
+    /// The instants at which something begins or ends, in order.
     let edges: [Instant]
 
     /// `nil` if there is nothing to draw.
@@ -113,14 +113,14 @@ struct TimelineSpan {
         self.edges = edges
         self.mark = mark
         let (low, high) = (min(first, mark).milliseconds, max(last, mark).milliseconds)
-        // Space on both sides shows what begins and what goes on.
+        // Space on both sides shows which bars begin or continue within the drawing.
         let (length, isTooLong) = high.subtractingReportingOverflow(low)
         let room = isTooLong ? 0 : max(TimelineSpan.day, length / 20)
         start = Instant(milliseconds: low).advanced(byMilliseconds: -room)
         end = Instant(milliseconds: high).advanced(byMilliseconds: room)
     }
 
-    /// The instant's place in the drawing.
+    /// The instant's horizontal position in the drawing.
     func x(_ instant: Instant) -> Int {
         let length = Double(end.milliseconds) - Double(start.milliseconds)
         let offset = Double(instant.milliseconds) - Double(start.milliseconds)
@@ -129,7 +129,7 @@ struct TimelineSpan {
     }
 }
 
-/// Links that move the two instants of the page.
+/// Links that move the page's two instants.
 private struct Moves {
     private static let day: Int64 = 86_400_000
 

@@ -1,19 +1,19 @@
 import API
 import JSON
 
-/// A figure: what it counts, and its table.
+/// A figure: a table, and a sentence about what it counts.
 struct Figure: Sendable {
-    /// How its address and its file are called.
+    /// The name of the figure in its address and file.
     let name: StaticString
     let title: StaticString
-    /// What it counts.
+    /// Says what the figure counts.
     let sentence: String
-    /// What to say of an empty table.
+    /// The sentence shown instead of an empty table.
     let empty: StaticString
     let columns: [String]
-    /// The cells of its rows, as texts.
+    /// The table's rows, as the texts of their cells.
     let rows: @Sendable (JSON) -> [[String]]
-    /// How many there are in all; `nil` for figures that list everything.
+    /// How many rows there are in all; `nil` for figures that list all of them.
     var count: (@Sendable (JSON) -> Int64)?
 
     static let all = [entitlements, products, ending, refunds]
@@ -28,14 +28,14 @@ struct Figure: Sendable {
     static let products = Figure(
         name: "products", title: "Active customers by product",
         sentence:
-            "Customers with a paid period of the subscription that has begun, and is neither over nor taken back, or with the lasting purchase. Blocked purchases, grants, grace, consumables and products that do not renew are left out. Family members count.",
+            "Customers with the lasting purchase, or with a paid period of the subscription that has begun, has not ended and was not revoked. Blocked purchases, grants, grace, consumables and products that do not renew are left out. Family members count.",
         empty: "No customer has a subscription or a lasting purchase.",
         columns: ["Product", "Now", "A week ago"], rows: { $0.active("products") })
 
     static let ending = Figure(
         name: "ending", title: "Ending soon",
         sentence:
-            "Access that ends within seven days, as far as the store has told. A subscription that renews is among them until the store tells of its renewal.",
+            "Access that ends within seven days, as far as the store has reported. A subscription that renews is included until the store reports its renewal.",
         empty: "No access ends within seven days.",
         columns: ["Customer", "Entitlement", "Ends"],
         rows: { $0.items("ending", ["customer", "entitlement", "ends"]) },
@@ -52,7 +52,7 @@ struct Figure: Sendable {
         },
         count: { $0["refunds"]?["count"]?.integer ?? 0 })
 
-    /// The table as a file that spreadsheets open.
+    /// The table as a CSV file.
     func file(_ answer: JSON) -> String { Figure.file(columns, rows(answer)) }
 
     static func file(_ columns: [String], _ rows: [[String]]) -> String {
@@ -61,9 +61,9 @@ struct Figure: Sendable {
         }.joined()
     }
 
-    /// A cell in quotes. One that a spreadsheet would take for a formula begins with an apostrophe.
+    /// A cell in quotes. An apostrophe at the start keeps a spreadsheet from reading text as a formula.
     private static func cell(_ text: String) -> String {
-        // Not by characters: a mark that follows a quote would make another character of it.
+        // Compare scalars, because a combining mark after a quote would form another character with it.
         let scalars = text.unicodeScalars
         let isFormula = scalars.first.map { "=+-@\t\r".unicodeScalars.contains($0) } ?? false
         var quoted = String.UnicodeScalarView()

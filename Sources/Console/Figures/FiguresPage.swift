@@ -3,9 +3,9 @@ import Core
 import HTTPServer
 import JSON
 
-/// A project's figures, each with its table, a file, and the sentence that says what it counts.
+/// A project's figures, each with a table, a file, and a sentence about what it counts.
 struct FiguresPage {
-    /// How many rows of a figure the page shows.
+    /// The most rows of a figure that the page shows.
     private static let rowLimit = 50
 
     private let room: ProjectRoom
@@ -40,7 +40,7 @@ struct FiguresPage {
             title: "Figures", visitor: room.visitor, room: room,
             content: """
                 <p>\(words) \(Markup.link(other, isSandbox ? "Look at production" : "Look at the sandbox"))</p>
-                <p>As of \(Markup.time(answer["at"]?.string)). "A week ago" is \(Markup.time(answer["week_ago"]?.string)), by what is known now. Sandbox purchases that count in production are not counted there.</p>
+                <p>As of \(Markup.time(answer["at"]?.string)). "A week ago" is \(Markup.time(answer["week_ago"]?.string)), based on what is known now. Sandbox purchases that count in production are not counted there.</p>
                 \(Figure.all.map(section))
                 \(unclaimed)
                 <p>Figures by day and month come with a later release.</p>
@@ -97,7 +97,7 @@ struct FiguresPage {
         return .section(
             "unclaimed", "Unclaimed purchases",
             """
-            <p>Purchases that the store told of, and that no customer claimed so far.</p>
+            <p>Purchases that the store has reported and no customer has claimed yet.</p>
             <p><strong>\(String(answer["unclaimed"]?.integer ?? 0))</strong></p>
             <p>\(Markup.link(list, "Purchases without a customer"))</p>
             <p>\(Markup.link(place("unclaimed"), "Unclaimed purchases as CSV"))</p>
@@ -105,9 +105,9 @@ struct FiguresPage {
     }
 }
 
-/// The file of a figure.
+/// A figure as a file.
 enum FigureFile {
-    /// How many pages of unclaimed purchases one file has.
+    /// The most pages of unclaimed purchases in one file.
     private static let pages = 10
 
     static func response(_ room: ProjectRoom, _ visit: Visit) throws(Turned) -> Response {

@@ -3,9 +3,9 @@ import Core
 import HTTPServer
 import JSON
 
-/// Leads from a purchase that no customer claimed to the customer who is to have it.
+/// Leads from an unclaimed purchase to the customer who should get it.
 enum AttachPlace {
-    /// A form that asks for the customer; nothing if the role may not attach.
+    /// A form that asks for the customer; empty if the role may not attach purchases.
     static func form(_ purchase: String, in room: ProjectRoom, isSandbox: Bool) -> Markup {
         guard Act.attach.isAllowed(in: room) else { return .nothing }
         let environment: [(name: String, value: String)] =
@@ -20,7 +20,7 @@ enum AttachPlace {
             """
     }
 
-    /// The page where the named customer gets the purchase.
+    /// Redirects to the page that attaches the purchase to the named customer.
     static func response(_ room: ProjectRoom, _ visit: Visit) throws(Turned) -> Response {
         guard Act.attach.isAllowed(in: room) else { throw .role(of: room) }
         let fields = Fields(visit.query)

@@ -3,7 +3,7 @@ import Core
 import HTTPServer
 import JSON
 
-/// What is called like the words in the search box.
+/// The results for the words in the search box.
 struct FindPage {
     private let room: ProjectRoom
     private let words: String
@@ -24,7 +24,7 @@ struct FindPage {
 
     private var matches: [JSON] { answer?["matches"]?.array ?? [] }
 
-    /// The list, or the page of the only customer that matches exactly.
+    /// The list of matches, or the customer's page if a single customer matches exactly.
     func response() throws(Turned) -> Response {
         let customers = Set(matches.map { $0["customer"]?.string ?? "" })
         let isWhole = answer?["more"]?.bool == false
@@ -43,16 +43,16 @@ struct FindPage {
     }
 
     private var content: Markup {
-        if answer == nil { return "<p>Write something into the search box.</p>" }
+        if answer == nil { return "<p>Type something into the search box.</p>" }
         if matches.isEmpty {
             return """
-                <p class="notice">Nothing of the project is called \(Markup.text(words)) or begins with it.</p>
-                <p>Check the spelling. The order number of a store's mail, which begins with M or with GPA, needs a question to the store: deed find NUMBER --ask-store</p>
+                <p class="notice">Nothing in the project is called \(Markup.text(words)) or begins with it.</p>
+                <p>Check the spelling. For the order number in a store's mail, which begins with M or GPA, ask the store: deed find NUMBER --ask-store</p>
                 """
         }
         let more: Markup =
             answer?["more"]?.bool == true
-            ? "<p>There are more; write more of the name.</p>" : .nothing
+            ? "<p>There are more matches; type more of the name.</p>" : .nothing
         return """
             <div class="wide"><table>
             <thead><tr><th scope="col">Customer</th><th scope="col">Environment</th><th scope="col">Found by</th><th scope="col">Product</th></tr></thead>
@@ -78,7 +78,7 @@ struct FindPage {
         let purchase = match["purchase"]?.string ?? ""
         let isSandbox = match["environment"]?.string == Environment.sandbox.rawValue
         return """
-            No customer claimed it. \(AttachPlace.form(purchase, in: room, isSandbox: isSandbox))
+            No customer has claimed it. \(AttachPlace.form(purchase, in: room, isSandbox: isSandbox))
             """
     }
 }

@@ -3,7 +3,7 @@ import Core
 import HTTPServer
 import JSON
 
-/// Evidence that waits for its judgement, or was judged.
+/// Evidence that is waiting to be judged or has been judged.
 struct IntakePage {
     private static let states = ["waiting", "refused", "believed", "settled", "dropped"]
 
@@ -39,7 +39,7 @@ struct IntakePage {
         return Page(
             title: "Intake", visitor: room.visitor, room: room,
             content: """
-                <p>Evidence that stores or customers sent, and that could not be judged at once.</p>
+                <p>Evidence from stores or customers that could not be judged immediately.</p>
                 <nav class="acts" aria-label="States">\(links)</nav>
                 \(table)
                 \(rest)
@@ -64,16 +64,16 @@ struct IntakePage {
     }
 }
 
-/// One item, and what a person can decide about it.
+/// One item, and the decisions that a person can make about it.
 struct IntakeItemPage {
-    /// What a button does, by its name.
+    /// The buttons, and what each does.
     private static let acts: [(name: String, button: String, words: StaticString)] = [
         ("retry", "Judge it again", "Deed judges it now, like new evidence."),
         (
             "settle", "Settle it",
-            "It was resolved in another way, such as by a grant. Deed judges it no more."
+            "It was resolved in another way, such as by a grant. Deed will not judge it again."
         ),
-        ("drop", "Drop it", "It is to have no effect. Deed judges it no more."),
+        ("drop", "Drop it", "It should have no effect. Deed will not judge it again."),
     ]
 
     private let room: ProjectRoom
@@ -93,11 +93,12 @@ struct IntakeItemPage {
         try response(Fields(""), trouble: nil, status: 200)
     }
 
-    /// Does what the pressed button says.
+    /// Performs the pressed button's act.
     func act() throws(Turned) -> Response {
         let fields = Fields(form: visit.body)
         guard let act = IntakeItemPage.acts.first(where: { $0.name == fields["act"] }) else {
-            throw .notice(400, "That does not work", "The form says nothing that can be done.")
+            throw .notice(
+                400, "That does not work", "The form does not name anything that can be done.")
         }
         let body: JSON = ["reason": .string(fields.trimmed("reason") ?? "")]
         let call = InnerCall(
@@ -156,7 +157,7 @@ struct IntakeItemPage {
         }
         return rows.isEmpty
             ? .nothing
-            : .section("results", "What it told", .table(["Purchase", "Outcome", "Why"], rows))
+            : .section("results", "What it states", .table(["Purchase", "Outcome", "Why"], rows))
     }
 
     private func form(_ fields: Fields) -> Markup {

@@ -3,16 +3,16 @@ import Core
 import HTTPServer
 import JSON
 
-/// A list of the project, page by page, in one environment.
+/// One of the project's lists, page by page, in one environment.
 struct ListPage {
-    /// What the list is about.
+    /// The list's title, its call, and the members that it shows.
     struct Kind: Sendable {
         let title: String
-        /// The path of its call.
+        /// The path of the list's call.
         let path: String
-        /// The member of the answer that has the list.
+        /// The member of the answer that holds the list.
         let member: String
-        /// What to say of an empty list.
+        /// The sentence shown instead of an empty list.
         let empty: StaticString
         let columns: [String]
         let row: @Sendable (JSON, ProjectRoom, _ isSandbox: Bool) -> [Markup]
@@ -22,7 +22,7 @@ struct ListPage {
     private let room: ProjectRoom
     private let isSandbox: Bool
     private let answer: JSON
-    /// Of production.
+    /// The address of production's list.
     private let start: Place
     private let place: Place
 
@@ -71,7 +71,7 @@ struct ListPage {
 extension ListPage.Kind {
     static let unclaimed = ListPage.Kind(
         title: "Purchases without a customer", path: "/unclaimed", member: "purchases",
-        empty: "Every purchase that stores told of belongs to a customer.",
+        empty: "Every purchase that stores have reported belongs to a customer.",
         columns: [
             "Purchase", "Product", "Bought", "Paid until", "Waiting since", "Account tokens", "Do",
         ]
@@ -87,7 +87,7 @@ extension ListPage.Kind {
 
     static let refunds = ListPage.Kind(
         title: "Requested refunds", path: "/refund_requests", member: "requests",
-        empty: "The store waits for no answer about a refund.",
+        empty: "The store is not waiting for an answer about a refund.",
         columns: ["Purchase", "Customer", "Product", "Reason", "Requested", "Answer by"]
     ) { request, room, isSandbox in
         let customer: Markup =

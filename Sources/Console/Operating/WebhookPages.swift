@@ -48,9 +48,9 @@ extension Markup {
     }
 }
 
-/// One webhook: what was sent, what waits, and what can be done about it.
+/// One webhook: its attempts, what is waiting, and buttons to act on it.
 struct WebhookPage {
-    /// What a button does, by the last part of its address.
+    /// The buttons, by the last part of their addresses.
     static let acts: [(name: String, button: String)] = [
         ("pause", "Pause it"), ("resume", "Resume it"), ("test", "Send an example"),
         ("replay", "Send again"),
@@ -83,7 +83,7 @@ struct WebhookPage {
         }
     }
 
-    /// Does what the button of a form says, and shows the webhook again.
+    /// Performs the pressed button's act, and shows the webhook again.
     static func act(_ name: String, _ room: ProjectRoom, _ visit: Visit) throws(Turned) -> Response
     {
         let id = visit.arguments[1]
@@ -135,7 +135,7 @@ struct WebhookPage {
         let words = status ?? test["error"]?.string ?? "It did not answer"
         return """
             <div class="notice" role="status"><p>An example was sent. \(words), after \(String(test["milliseconds"]?.integer ?? 0)) ms.</p>
-            <details><summary>What it said</summary><pre>\(test["answer"]?.string ?? "")</pre></details></div>
+            <details><summary>Its answer</summary><pre>\(test["answer"]?.string ?? "")</pre></details></div>
             """
     }
 
@@ -147,7 +147,7 @@ struct WebhookPage {
             ("Description", .text(webhook["description"]?.string ?? "")),
             ("Waiting", .text(String(webhook["waiting"]?.integer ?? 0))),
             ("Parked", .text(String(webhook["parked"]?.integer ?? 0))),
-            ("Oldest that waits", .time(webhook["oldest_at"]?.string)),
+            ("Oldest waiting event", .time(webhook["oldest_at"]?.string)),
         ])
     }
 
@@ -164,7 +164,7 @@ struct WebhookPage {
         WebhookPage.form(name, button, to: id, in: room, [])
     }
 
-    /// A button that sends an event again. Afterwards the page shows the customer's attempts.
+    /// A button that sends an event again. Afterwards, the page shows the customer's attempts.
     static func resending(
         _ message: String, to id: String, about customer: String?, in room: ProjectRoom
     ) -> Markup {
@@ -199,7 +199,7 @@ struct WebhookPage {
             ]
         }
         return .section(
-            "waiting", "Customers whose events wait",
+            "waiting", "Customers with waiting events",
             .table(["Customer", "Since", "Attempts", "Next attempt"], rows))
     }
 
@@ -225,7 +225,7 @@ struct WebhookPage {
             } ?? .nothing
         let table: Markup =
             all.isEmpty
-            ? "<p>Nothing was sent.</p>"
+            ? "<p>Nothing has been sent.</p>"
             : .table(
                 ["When", "Event", "Customer", "Attempt", "Outcome", "What it answered", "Do"],
                 all.map(attempt))

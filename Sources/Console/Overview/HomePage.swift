@@ -3,7 +3,7 @@ import Core
 import HTTPServer
 import JSON
 
-/// The first page of a project: what needs a person, and where to find a customer.
+/// A project's first page: what needs attention, and where to find a customer.
 struct HomePage {
     let room: ProjectRoom
 
@@ -21,7 +21,8 @@ struct HomePage {
         ).response()
     }
 
-    /// The call's answer; `nil` if the role may not make it. What cannot be read hides nothing else.
+    /// A section with the call's answer; empty if the role may not make the call. A fault in one section
+    /// does not hide the others.
     private func part(
         _ path: String, _ title: StaticString, _ id: StaticString, _ content: (JSON) -> Markup
     ) -> Markup {
@@ -67,7 +68,7 @@ struct HomePage {
             }
             guard run["finished_at"]?.string != nil else {
                 return
-                    "<p>It began at \(Markup.time(run["started_at"]?.string)) and is going on.</p>"
+                    "<p>It began at \(Markup.time(run["started_at"]?.string)) and is still running.</p>"
             }
             let errors = (run["errors"]?.array ?? []).compactMap(\.string)
             let drift = run["drift"]?.integer ?? 0
@@ -92,7 +93,7 @@ struct HomePage {
         }
     }
 
-    /// Counts of the first page of each list. They count production alone.
+    /// Counts from the first page of each list, for production only.
     private var waiting: Markup {
         let lists: [(path: String, member: String, words: String, place: Place)] = [
             ("/unclaimed", "purchases", "purchases that no customer claimed", room.unclaimed),
@@ -111,7 +112,7 @@ struct HomePage {
         return .section("waiting", "What waits", "<ul>\(lines)</ul>")
     }
 
-    /// Counting them may take long, so this page does not.
+    /// Links to the figures. Counting them may take a long time, so this page does not show them.
     private var figures: Markup {
         guard room.maySee("/figures") else { return .nothing }
         return .section(
@@ -136,7 +137,7 @@ struct HomePage {
 }
 
 extension JSON {
-    /// Whether a webhook, as its call answers, lacks something that should have arrived.
+    /// Whether the webhook in this answer lacks events that should have arrived.
     var isLate: Bool {
         self["state"]?.string != "active" || (self["waiting"]?.integer ?? 0) > 0
             || (self["parked"]?.integer ?? 0) > 0

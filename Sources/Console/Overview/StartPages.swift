@@ -1,7 +1,7 @@
 import Core
 import HTTPServer
 
-/// The first page of a person: the projects.
+/// A person's first page: the list of projects.
 enum StartPage {
     static func response(for visitor: Visitor) -> Response {
         let roles = visitor.signedIn.roles

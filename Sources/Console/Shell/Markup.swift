@@ -1,5 +1,5 @@
-/// HTML. A plain text cannot become HTML: interpolated texts are escaped, and only literals of this
-/// program are taken as they are.
+/// HTML. Plain text cannot become HTML: interpolated text is escaped, and only literals in this
+/// program are used as they are.
 ///
 /// `"<p>\(name)</p>"` shows a name. `"<a href=\"\(value: link)\">"` fills an attribute.
 package struct Markup: ExpressibleByStringInterpolation, Sendable {
@@ -13,13 +13,13 @@ package struct Markup: ExpressibleByStringInterpolation, Sendable {
         html = parts.map(\.html).joined(separator: "\n")
     }
 
-    /// Nothing at all.
+    /// Empty markup.
     package static let nothing: Markup = ""
 
-    /// A text as people read it.
+    /// A text, escaped.
     package static func text(_ text: String) -> Markup { "\(text)" }
 
-    /// A part of a page that its heading names.
+    /// A section of a page, labelled by its heading.
     static func section(_ id: StaticString, _ title: StaticString, _ content: Markup) -> Markup {
         let (id, title) = (Markup(stringLiteral: id), Markup(stringLiteral: title))
         return """
@@ -38,7 +38,7 @@ package struct Markup: ExpressibleByStringInterpolation, Sendable {
 
         package mutating func appendLiteral(_ literal: StaticString) { html += "\(literal)" }
 
-        /// A text between tags. Characters that would hide or reverse others are named instead.
+        /// Adds a text between tags. Characters that would hide or reverse others appear by name.
         package mutating func appendInterpolation(_ text: String) {
             for scalar in text.unicodeScalars {
                 if let escape = scalar.escape {
@@ -51,7 +51,7 @@ package struct Markup: ExpressibleByStringInterpolation, Sendable {
             }
         }
 
-        /// An attribute's value in double quotes, exactly.
+        /// Adds an attribute's value in double quotes, unchanged apart from escapes.
         package mutating func appendInterpolation(value text: String) {
             for scalar in text.unicodeScalars {
                 if let escape = scalar.escape {
@@ -86,7 +86,7 @@ extension Unicode.Scalar {
         }
     }
 
-    /// Whether it changes how other characters look: control characters and marks of direction.
+    /// Whether the character changes how others look, as control characters and direction marks do.
     fileprivate var isDeceptive: Bool {
         switch value {
         case 0x09, 0x0A: false

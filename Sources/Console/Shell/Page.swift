@@ -4,11 +4,11 @@ import HTTPServer
 /// A whole page.
 struct Page {
     let title: String
-    /// Who looks at it; `nil` if that is not known.
+    /// The person who views the page; `nil` if unknown.
     var visitor: Visitor?
     /// The project that the page is about.
     var room: ProjectRoom?
-    /// What the search box holds.
+    /// The text in the search box.
     var sought = ""
     let content: Markup
 
@@ -94,7 +94,7 @@ struct Page {
             body: Array(markup.html.utf8))
     }
 
-    /// What every answer tells the browser to refuse.
+    /// Headers that tell the browser what to refuse.
     static let guards = [
         Header(
             "Content-Security-Policy",
@@ -108,7 +108,7 @@ struct Page {
 }
 
 extension Page {
-    /// A page that says only this.
+    /// A page with only a title and a sentence.
     static func notice(
         _ title: String, _ sentence: String, _ visitor: Visitor? = nil, _ room: ProjectRoom? = nil
     ) -> Page {
@@ -122,20 +122,20 @@ extension Page {
 }
 
 extension Markup {
-    /// What kept a form from being done, if something did.
+    /// The reason why a form was refused, if it was.
     static func alert(_ trouble: String?) -> Markup {
         trouble.map { "<p class=\"notice\" role=\"alert\">\($0)</p>" } ?? .nothing
     }
 }
 
 extension Response {
-    /// Sends the browser to another place, which it then asks for with `GET`.
+    /// Redirects the browser to another place, which it then requests with `GET`.
     static func seeOther(_ place: Place, headers: [Header] = []) -> Response {
         Response(
             status: 303, headers: [Header("Location", place.text)] + Page.guards + headers)
     }
 
-    /// A file of the console.
+    /// One of the console's files.
     static func file(_ bytes: [UInt8], type: String) -> Response {
         Response(status: 200, headers: [Header("Content-Type", type)] + Page.guards, body: bytes)
     }

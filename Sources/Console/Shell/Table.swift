@@ -1,5 +1,5 @@
 extension Markup {
-    /// A table whose first column names its rows. Where it is too wide, it scrolls by itself.
+    /// A table whose first column names its rows. A table that is too wide scrolls on its own.
     static func table(
         _ columns: [String], _ rows: [[Markup]], caption: String? = nil
     ) -> Markup {
@@ -19,7 +19,7 @@ extension Markup {
             """
     }
 
-    /// Names with their values; those without one are left out.
+    /// Names with their values. Names without a value are left out.
     static func terms(_ terms: [(String, Markup)]) -> Markup {
         let lines: [Markup] = terms.filter { !$0.1.html.isEmpty }.map {
             "<div><dt>\($0.0)</dt><dd>\($0.1)</dd></div>"
@@ -27,7 +27,7 @@ extension Markup {
         return "<dl>\(lines)</dl>"
     }
 
-    /// A text as programs write it; nothing for none.
+    /// A text in code style; empty for `nil`.
     static func code(_ text: String?) -> Markup {
         guard let text, !text.isEmpty else { return .nothing }
         return "<code>\(text)</code>"

@@ -1,7 +1,7 @@
 import Core
 
 extension Markup {
-    /// An instant of an answer. The module of the console shows the local time beside it.
+    /// An instant from an answer. The console's script shows the local time beside it.
     static func time(_ text: String?) -> Markup {
         guard let text else { return .nothing }
         guard Instant(text: text) != nil, text.utf8.count == 24 else { return .text(text) }
@@ -12,7 +12,7 @@ extension Markup {
 }
 
 extension Markup.Interpolation {
-    /// A text of an answer in which instants may occur.
+    /// Adds a text from an answer that may contain instants.
     mutating func appendInterpolation(timed text: String) {
         var isFirst = true
         for word in text.split(separator: " ", omittingEmptySubsequences: false) {

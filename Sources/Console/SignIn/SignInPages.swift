@@ -13,11 +13,11 @@ struct SignInPages: Sendable {
 
     private func page(next: String?, email: String = "", trouble: String? = nil) -> Page {
         let alert = Markup.alert(trouble)
-        // A link from elsewhere brings no cookie along; one from here does.
+        // Browsers do not send the cookie when a visitor follows a link from another site.
         let again: Markup =
             next.map {
                 """
-                <p>Signed in already, and came by a link from another page?
+                <p>Already signed in, and came here by a link from another page?
                 <a href="\(value: $0)">Open the page</a></p>
                 """
             } ?? .nothing
@@ -53,7 +53,7 @@ struct SignInPages: Sendable {
         }
         switch outcome {
         case .signedIn(let cookie):
-            // A cookie from before may be known to others.
+            // Others may know an earlier cookie.
             if let old = keeper.cookie(of: visit) {
                 try asking { () throws(Fault) in try keeper.signIns.signOut(old) }
             }
@@ -66,7 +66,7 @@ struct SignInPages: Sendable {
             return again(403, "The address or the password is wrong. Check both, and try again.")
         case .tooManyTries:
             return again(
-                429, "There were too many tries. Wait for a quarter of an hour, and try again.",
+                429, "There were too many attempts. Wait a quarter of an hour, and try again.",
                 [Header("Retry-After", "900")])
         case .busy:
             return again(
@@ -85,7 +85,7 @@ struct SignInPages: Sendable {
         return .seeOther(.signIn, headers: [keeper.setCookie(nil, for: visit)])
     }
 
-    /// A place of the console; `nil` for any other address, to which no one may be sent from here.
+    /// The address if it is one of the console's, otherwise `nil`: a sign-in must not redirect elsewhere.
     static func safe(_ next: String?) -> String? {
         guard let next, next == Place.prefix || next.hasPrefix(Place.prefix + "/"),
             !next.contains(".."),
@@ -106,7 +106,7 @@ extension SignInOutcome {
     }
 }
 
-/// Where a person chooses a password, by a link.
+/// The page where a person who follows a link chooses a password.
 struct LinkPages: Sendable {
     let keeper: Doorkeeper
 
@@ -127,11 +127,11 @@ struct LinkPages: Sendable {
             content: """
                 \(alert)
                 <form class="card" method="post" action="\(value: Place(["link", secret]).text)">
-                <p>For \(email.text). A password has at least \(least) characters; a few words that do not belong together are good.</p>
+                <p>For \(email.text). A password has at least \(least) characters; a few unrelated words work well.</p>
                 <input type="hidden" name="email" autocomplete="username" value="\(value: email.text)">
                 <p><label for="password">Password</label>
                 <input id="password" name="password" type="password" required minlength="\(least)" autocomplete="new-password"></p>
-                <p><label for="again">The same again</label>
+                <p><label for="again">Repeat the password</label>
                 <input id="again" name="again" type="password" required minlength="\(least)" autocomplete="new-password"></p>
                 <p><button>Keep it</button></p>
                 </form>
@@ -144,7 +144,7 @@ struct LinkPages: Sendable {
         let fields = Fields(form: visit.body)
         let password = fields["password"] ?? ""
         guard password == fields["again"] ?? "" else {
-            return try again(secret, "The two differ. Write the password twice.")
+            return try again(secret, "The two passwords differ. Enter the same password twice.")
         }
         let outcome = try asking { () throws(Fault) in
             try keeper.signIns.choose(password, byLink: secret)
@@ -171,12 +171,12 @@ struct LinkPages: Sendable {
     }
 
     private static let over = Turned.notice(
-        404, "The link is over",
-        "A link is good once, and for an hour. An operator makes another one with: deed person reset"
+        404, "The link no longer works",
+        "A link works once, within an hour. An operator can make another one with: deed person reset"
     )
 }
 
-/// The database's answer, or the fault as a reason to turn the visitor away.
+/// The database's answer. A fault becomes a reason to turn the visitor away.
 func asking<Answer>(_ answer: () throws(Fault) -> Answer) throws(Turned) -> Answer {
     do throws(Fault) {
         return try answer()

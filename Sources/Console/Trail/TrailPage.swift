@@ -3,7 +3,7 @@ import Core
 import HTTPServer
 import JSON
 
-/// What people did in a project, newest first.
+/// What people did in a project, the newest first.
 struct TrailPage {
     private static let filters = [("ticket", "Ticket"), ("customer", "Customer"), ("actor", "By")]
 
@@ -71,7 +71,7 @@ struct TrailPage {
         let isSandbox = entry["environment"]?.string == Environment.sandbox.rawValue
         let customer: Markup =
             entry["customer"]?.string.map { name -> Markup in
-                // A purchase that waits for its customer has no page of a customer.
+                // An unclaimed purchase does not have a customer's page to link to.
                 if name.hasPrefix("$") { return .code(name) }
                 return .link(NamedStream(room, name, isSandbox: isSandbox).place, name)
             } ?? .nothing

@@ -4,18 +4,18 @@ import HTTPServer
 import Service
 import Synchronization
 
-/// Finds out who visits, from the cookie, and where a form comes from.
+/// Identifies visitors by their cookie, and checks where forms come from.
 final class Doorkeeper: Sendable {
-    /// How many cookies are remembered that were good lately.
+    /// How many recently valid cookies are remembered.
     private static let limit = 1000
 
     let signIns: SignIns
     let calls: InnerCalls
-    /// Counts and logs tries to sign in.
+    /// Counts and logs attempts to sign in.
     let refused: RefusedSignIns
     let heavyPages = HeavyPages()
     private let speaksTLS: Bool
-    /// Cookies that were good lately. They only decide in which queue a visitor waits.
+    /// Recently valid cookies. They only determine the queue in which a visitor waits.
     private let seen = Mutex<Set<String>>([])
 
     init(
@@ -30,19 +30,19 @@ final class Doorkeeper: Sendable {
     /// Whether the browser speaks HTTPS, with Deed itself or with a trusted proxy.
     private func isSecure(_ visit: Visit) -> Bool { speaksTLS || visit.way == .proxy }
 
-    /// Throws if others could read the visit on its way.
+    /// Throws if others could read the visit in transit.
     func requirePrivacy(_ visit: Visit) throws(Turned) {
         if !isSecure(visit), visit.way == .network { throw .readable }
     }
 
-    /// A browser takes the prefix only together with `Secure`, which plain HTTP cannot have.
+    /// Browsers accept the prefix only together with `Secure`, which does not work over plain HTTP.
     private func cookieName(_ visit: Visit) -> String {
         isSecure(visit) ? "__Host-deed" : "deed-console"
     }
 
     func cookie(of visit: Visit) -> String? { visit.cookie(cookieName(visit)) }
 
-    /// Tells the browser to keep the cookie until it is closed, or to forget it.
+    /// Tells the browser to keep the cookie until the browser is closed, or to forget it.
     func setCookie(_ value: String?, for visit: Visit) -> Header {
         Header(
             "Set-Cookie",
@@ -88,7 +88,7 @@ final class Doorkeeper: Sendable {
                 person: visitor.signedIn.person, project: project, role: role), keeper: self)
     }
 
-    /// Throws unless a page of this address sent the form. A browser says where a form comes from,
+    /// Throws unless a page at this address sent the form. The browser states where a form comes from,
     /// and no page can forge that.
     func requireOwnPage(_ visit: Visit) throws(Turned) {
         if let site = visit.header("Sec-Fetch-Site") {

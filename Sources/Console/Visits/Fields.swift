@@ -4,7 +4,7 @@ import API
 struct Fields: Sendable {
     private var values: [String: String] = [:]
 
-    /// Of a name that occurs twice, the first value counts. What is not validly encoded is left out.
+    /// If a name occurs twice, the first value counts. Fields that are not validly encoded are left out.
     init(_ text: String) {
         for pair in text.utf8.split(separator: UInt8(ascii: "&")) {
             let parts = pair.split(
@@ -22,12 +22,12 @@ struct Fields: Sendable {
         return percentDecoded(bytes.span)
     }
 
-    /// `nil` also for an empty field: a browser sends empty fields, too.
+    /// The field's value. It is also `nil` for an empty field, because browsers send empty fields, too.
     subscript(name: String) -> String? {
         values[name].flatMap { $0.isEmpty ? nil : $0 }
     }
 
-    /// These fields with others, which count instead of those of the same name.
+    /// These fields with others, which replace fields of the same name.
     func with(_ others: [(name: String, value: String)]) -> Fields {
         var fields = self
         for other in others { fields.values[other.name] = other.value }

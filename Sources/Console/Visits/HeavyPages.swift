@@ -1,12 +1,12 @@
 import Synchronization
 
-/// Pages that read much. A few at once leave workers for the calls of back ends.
+/// Limits pages that read a lot, so that back ends' calls still find workers.
 final class HeavyPages: Sendable {
     private static let limit = 2
 
     private let count = Mutex(0)
 
-    /// Makes a page, or turns the visitor away while others are being made.
+    /// Makes a page, or turns the visitor away while too many others are being made.
     func make<Answer>(_ page: () throws(Turned) -> Answer) throws(Turned) -> Answer {
         let isFree = count.withLock { count in
             if count >= HeavyPages.limit { return false }

@@ -4,13 +4,13 @@ import HTTPServer
 import JSON
 import Service
 
-/// A person in a browser that is signed in.
+/// A person who is signed in with a browser.
 struct Visitor: Sendable {
     let signedIn: SignedIn
-    /// Only this session's pages know it. Each form carries it.
+    /// A token that only this session's pages know. Each form carries it.
     let formToken: String
 
-    /// The field that each form needs.
+    /// The hidden field that each form needs.
     var token: Markup {
         "<input type=\"hidden\" name=\"form\" value=\"\(value: formToken)\">"
     }
@@ -46,10 +46,10 @@ struct ProjectRoom: Sendable {
     func send(_ call: InnerCall) throws(Problem) -> JSON { try calls.send(call, by: caller) }
 }
 
-/// Why a visitor gets something else than the page.
+/// Why a visitor gets something other than the page.
 enum Turned: Error {
     case problem(Problem)
-    /// A visitor who is not signed in.
+    /// The visitor is not signed in.
     case signIn
     /// A page with its status, title and sentence.
     case notice(Int, String, String, headers: [Header] = [])

@@ -1,12 +1,12 @@
-/// An event that publishes a boundary, and why it is published.
+/// An event that publishes a boundary, and the reason for publishing it.
 package struct DueNotice: Hashable, Sendable {
     package enum Reason: Hashable, Sendable {
         /// The clock reached the boundary.
         case clock(Instant)
-        /// The catalog of that version replaced another one.
+        /// The catalog with this version replaced another one.
         case catalog(version: Int64)
 
-        /// The cause that the log keeps with the event.
+        /// The cause that the log keeps for the event.
         package var cause: String {
             switch self {
             case .clock(let instant): "clock:\(instant.text)"
@@ -21,8 +21,9 @@ package struct DueNotice: Hashable, Sendable {
 
 /// When a customer's stream was last written, and under which catalog.
 ///
-/// Every write to a stream first publishes what the clock changed until then. So every boundary up to
-/// the last record has been published or stated by a fact, and no later one has.
+/// Every write to a stream first publishes what the clock has changed since the write before it. So
+/// every boundary up to the last record has been published or stated by a fact, and no later one
+/// has.
 package struct LastRecord: Hashable, Sendable {
     package let at: Instant
     package let catalogVersion: Int64
@@ -34,13 +35,14 @@ package struct LastRecord: Hashable, Sendable {
 }
 
 extension CustomerState {
-    /// The events to publish up to `now`: the boundaries of each catalog's time, and what each newer
-    /// catalog changed.
+    /// The events to publish up to `now`: the boundaries of each catalog's time, and the changes
+    /// made by each newer catalog.
     package func dueNotices(through now: Instant, of project: ProjectState) -> [DueNotice] {
         guard project.exists, let lastRecord, !isErased else { return [] }
         var due: [DueNotice] = []
         let editions = project.editions(since: lastRecord)
-        // Nothing is known about the time before the oldest remembered edition.
+        // Nothing is known about the time before the oldest catalog edition that is still
+        // remembered.
         var start = max(lastRecord.at, editions.first?.since ?? lastRecord.at)
         for (edition, next) in zip(editions, editions.dropFirst().map(Optional.some) + [nil]) {
             let end = max(start, next.map { min($0.since, now) } ?? now)
@@ -53,8 +55,8 @@ extension CustomerState {
         return due
     }
 
-    /// The next instant at which something must be published, for a caller that knows the runs of
-    /// access and has published everything due.
+    /// The next instant at which an event must be published. The caller knows the runs of access
+    /// and has published everything due.
     package func nextBoundary(
         of runs: [EntitlementID: [Interval]], in project: ProjectState
     ) -> Instant? {
@@ -64,13 +66,13 @@ extension CustomerState {
             of: runs, after: max(lastRecord.at, catalogSince), by: project.catalog)
     }
 
-    /// Access that was published as ended and that newly recorded facts give back.
+    /// Access that was published as ended and that newly recorded facts restore.
     package func regained(at now: Instant, by catalog: Catalog) -> [Event] {
         if endedAccess.isEmpty { return [] }
         let entitlements = entitlements(at: now, catalog: catalog)
         return endedAccess.sorted { $0.key < $1.key }.compactMap { id, end in
             guard let entitlement = entitlements[id], entitlement.isActive else { return nil }
-            // Without a gap, access never ended.
+            // Without a gap, the access never ended.
             let isGap = end.at < entitlement.run.start
             return .accessStarted(
                 AccessNotice(
@@ -79,7 +81,7 @@ extension CustomerState {
         }
     }
 
-    /// What one catalog gives or takes at the instant at which it replaces another.
+    /// The access that one catalog gives or removes at the instant at which it replaces another.
     private func notices(
         from old: CatalogEdition, to new: CatalogEdition, at instant: Instant
     ) -> [DueNotice] {

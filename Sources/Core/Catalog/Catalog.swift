@@ -1,24 +1,24 @@
-/// What a project sells and what that unlocks.
+/// The products that a project sells, and what they unlock.
 package struct Catalog: Hashable, Sendable {
     private let content: Shared<CatalogContent>
 
     /// In order of store and id.
     package var products: [Product] { content.value.products }
-    /// What an entitlement is called, if the catalog says so.
+    /// The entitlements' titles, where the catalog gives one.
     package var entitlementTitles: [EntitlementID: String] { content.value.entitlementTitles }
-    /// What a currency is called, if the catalog says so.
+    /// The currencies' titles, where the catalog gives one.
     package var currencyTitles: [CurrencyID: String] { content.value.currencyTitles }
     package var originalVersionRules: [OriginalVersionRule] { content.value.originalVersionRules }
-    /// How long before its end access to an entitlement is published as ending soon.
+    /// How long before the end of access to an entitlement its coming end is published.
     package var endingSoon: [EntitlementID: CalendarDuration] { content.value.endingSoon }
 
-    /// A catalog in which nothing is sold.
+    /// A catalog without products.
     package init() {
         self.init(
             products: [], entitlementTitles: [:], endingSoon: [:], currencyTitles: [:], rules: [])
     }
 
-    /// Only a validated draft becomes a catalog.
+    /// Internal, because only a validated draft may become a catalog.
     init(
         products: [Product], entitlementTitles: [EntitlementID: String],
         endingSoon: [EntitlementID: CalendarDuration], currencyTitles: [CurrencyID: String],
@@ -41,13 +41,13 @@ package struct Catalog: Hashable, Sendable {
     /// The index of a product in `products`.
     func place(of key: ProductKey) -> Int? { content.value.places[key] }
 
-    /// Every entitlement that the catalog names, in order.
+    /// Every entitlement that the catalog mentions, in order.
     package var entitlements: [EntitlementID] { content.value.names.entitlements.sorted() }
 
-    /// Every currency that the catalog names, in order.
+    /// Every currency that the catalog mentions, in order.
     package var currencies: [CurrencyID] { content.value.names.currencies.sorted() }
 
-    /// Whether the catalog names it.
+    /// Whether the catalog mentions the name.
     package func knows(_ name: CatalogName) -> Bool {
         switch name {
         case .entitlement(let id): content.value.names.entitlements.contains(id)
@@ -78,7 +78,7 @@ private struct CatalogNames: Hashable, Sendable {
     }
 }
 
-/// What a catalog holds.
+/// A catalog's contents.
 private struct CatalogContent: Hashable, Sendable {
     let products: [Product]
     let entitlementTitles: [EntitlementID: String]

@@ -1,4 +1,4 @@
-/// One way in which a catalog differs from the one before.
+/// One difference between a catalog and the previous one.
 package struct CatalogChange: Hashable, Sendable {
     package enum Kind: String, Hashable, Sendable {
         case added
@@ -14,7 +14,7 @@ package struct CatalogChange: Hashable, Sendable {
     }
     package let subject: Subject
     package let kind: Kind
-    /// The members of a product that differ, by their names in the file.
+    /// The members of the product that differ, by their names in the catalog file.
     package let members: [String]
 
     init(_ subject: Subject, _ kind: Kind, members: [String] = []) {
@@ -25,7 +25,7 @@ package struct CatalogChange: Hashable, Sendable {
 }
 
 extension Catalog {
-    /// The differences from the older catalog: products first, each group in order.
+    /// The differences from the older catalog: products first, and each group in order.
     package func changes(from old: Catalog) -> [CatalogChange] {
         let before = Dictionary(uniqueKeysWithValues: old.products.map { ($0.key, $0) })
         let after = Dictionary(uniqueKeysWithValues: products.map { ($0.key, $0) })
@@ -81,7 +81,7 @@ extension Product {
     }
 }
 
-/// What a customer gains and loses at the instant at which one catalog replaces another.
+/// The entitlements that a customer gains and loses when one catalog replaces another.
 package struct AccessChange: Hashable, Sendable {
     package let gained: [EntitlementID]
     package let lost: [EntitlementID]
@@ -90,7 +90,7 @@ package struct AccessChange: Hashable, Sendable {
 }
 
 extension CustomerState {
-    /// What the customer would gain and lose at `now` under the new catalog.
+    /// The entitlements that the customer would gain and lose at `now` under the new catalog.
     package func accessChange(from old: Catalog, to new: Catalog, now: Instant) -> AccessChange {
         let before = Set(entitlements(at: now, catalog: old).active)
         let after = Set(entitlements(at: now, catalog: new).active)

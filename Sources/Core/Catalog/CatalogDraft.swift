@@ -1,24 +1,24 @@
-/// A catalog as written, before it is validated. The file's reader adds the problems that it found
-/// in the file's shape, so that all problems are reported together.
+/// A catalog before validation. The file reader adds the problems that it found in the file's
+/// structure, so that all problems are reported together.
 package struct CatalogDraft: Sendable {
     package static let productLimit = 10_000
 
-    /// In the order of the file; `nil` where an entry could not be read.
+    /// In the file's order. `nil` where an entry could not be read.
     package var products: [Product?] = []
     package var entitlementTitles: [EntitlementID: String] = [:]
     package var endingSoon: [EntitlementID: CalendarDuration] = [:]
     package var currencyTitles: [CurrencyID: String] = [:]
-    /// In the order of the file; `nil` where an entry could not be read.
+    /// In the file's order. `nil` where an entry could not be read.
     package var originalVersionRules: [OriginalVersionRule?] = []
     package private(set) var problems: [CatalogProblem] = []
     /// The readable parts of products that could not be read completely, by index.
     private var fragments: [Int: ProductFragment] = [:]
-    /// The paths at or below which something is wrong.
+    /// The paths at or below which there is a problem.
     private var flawed: Set<String> = []
 
     package init() {}
 
-    /// Notes the readable parts of the next product, which could not be read completely.
+    /// Adds the readable parts of the next product, which could not be read completely.
     package mutating func addProduct(_ fragment: ProductFragment) {
         fragments[products.count] = fragment
         products.append(nil)
@@ -34,12 +34,13 @@ package struct CatalogDraft: Sendable {
         }
     }
 
-    /// Notes that a path holds nothing, unless its value was refused: then that is the problem.
+    /// Notes that a path is empty, unless its value was refused, because that problem has already
+    /// been noted.
     package mutating func noteEmpty(_ path: String, _ remedy: String) {
         if !flawed.contains(path) { note(path, "is empty; \(remedy)") }
     }
 
-    /// The catalog, or all of its problems.
+    /// Returns the catalog, or throws all of its problems.
     package func validated() throws(InvalidCatalog) -> Catalog {
         var checked = self
         checked.validateProducts()
@@ -117,7 +118,7 @@ extension CatalogDraft {
 /// The readable parts of a product that has problems.
 package struct ProductFragment: Sendable {
     let key: ProductKey?
-    /// `nil` when even the kind is unknown.
+    /// `nil` if not even the kind is known.
     let terms: Product.Terms?
     let entitlements: [EntitlementID]
 
@@ -132,7 +133,7 @@ package struct ProductFragment: Sendable {
     }
 }
 
-/// A problem of a catalog, and its place.
+/// A problem in a catalog, and its path.
 package struct CatalogProblem: Hashable, Sendable, CustomStringConvertible {
     package let path: String
     package let sentence: String
@@ -145,7 +146,7 @@ package struct CatalogProblem: Hashable, Sendable, CustomStringConvertible {
     package var description: String { path.isEmpty ? "it \(sentence)" : "\(path) \(sentence)" }
 }
 
-/// All problems of a catalog.
+/// All problems in a catalog.
 package struct InvalidCatalog: Error, Hashable, CustomStringConvertible {
     package let problems: [CatalogProblem]
 

@@ -10,21 +10,21 @@ package struct CatalogEdition: Hashable, Sendable {
         self.catalog = catalog
     }
 
-    /// How many editions are remembered. The log has them all, but decisions need only those that some
-    /// customer has not been brought up to.
+    /// How many editions are remembered. The log contains all of them, but decisions need only
+    /// those that some customer has not been brought up to date with.
     static let limit = 64
-    /// The state before the first catalog.
+    /// The edition before the first catalog.
     static let none = CatalogEdition(version: 0, since: .distantPast, catalog: Catalog())
 }
 
 extension ProjectState {
-    /// The catalog of that version and all newer ones; `nil` if it is no longer remembered.
+    /// The catalog with this version and all newer ones; `nil` if it is no longer remembered.
     package func catalogs(since version: Int64) -> [Catalog]? {
         guard let first = editions.firstIndex(where: { $0.version == version }) else { return nil }
         return editions[first...].map(\.catalog)
     }
 
-    /// The catalog in effect when a stream was last written, and all newer ones.
+    /// The catalog that was in effect when a stream was last written, and all newer ones.
     func editions(since last: LastRecord) -> ArraySlice<CatalogEdition> {
         let first = editions.lastIndex { $0.version <= last.catalogVersion }
         return editions[(first ?? editions.startIndex)...]

@@ -1,4 +1,4 @@
-/// A name that a request uses and that the catalog should know.
+/// A name in a request that the catalog should know.
 package enum CatalogName: Hashable, Sendable {
     case entitlement(EntitlementID)
     case currency(CurrencyID)
@@ -12,7 +12,7 @@ package enum CatalogName: Hashable, Sendable {
         }
     }
 
-    /// The kind of thing that it names.
+    /// The kind of thing that the name stands for.
     package var noun: String {
         switch self {
         case .entitlement: "entitlement"
@@ -32,14 +32,14 @@ extension ProjectState {
 }
 
 extension Situation {
-    /// Throws unless the catalog knows the name or the customer's past involves it.
+    /// Throws unless the catalog knows the name or it appears in the customer's past.
     package func require(_ name: CatalogName, for customer: CustomerID) throws(Refusal) {
         if !self.customer(customer).has(name) { try project.require(name) }
     }
 }
 
 extension CustomerState {
-    /// Whether the customer's past involves the name, even if the catalog no longer knows it.
+    /// Whether the name appears in the customer's past, even if the catalog no longer knows it.
     func has(_ name: CatalogName) -> Bool {
         guard case .currency(let currency) = name else { return false }
         return balances.moved(currency)

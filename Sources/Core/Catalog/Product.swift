@@ -1,8 +1,8 @@
-/// What a store sells, and what it gives its holder.
+/// A product that a store sells, and what it gives its holder.
 package struct Product: Hashable, Sendable {
     /// The members that depend on the product's kind.
     package enum Terms: Hashable, Sendable {
-        /// What one piece adds to each balance.
+        /// The amount that one piece adds to each balance.
         case consumable(credits: [CurrencyID: Int64])
         case nonConsumable
         case nonRenewing(duration: CalendarDuration, stacking: Stacking)
@@ -11,17 +11,17 @@ package struct Product: Hashable, Sendable {
 
     /// What happens when a non-renewing product is bought again before it has ended.
     package enum Stacking: String, Hashable, Sendable, CaseIterable {
-        /// The next starts when the last ends.
+        /// The next term starts when the last one ends.
         case extend
-        /// The next starts immediately and replaces what is left of the last.
+        /// The next term starts immediately and replaces the rest of the last one.
         case restart
-        /// Each runs from its own purchase.
+        /// Each term runs from its own purchase.
         case overlap
     }
 
     package let key: ProductKey
     package var terms: Terms
-    /// What it unlocks, in order, each once.
+    /// The entitlements that the product unlocks, in order and without duplicates.
     package var entitlements: [EntitlementID]
     /// Whether a family member's purchase counts.
     package var isFamilyShared: Bool
@@ -47,12 +47,12 @@ package struct Product: Hashable, Sendable {
         }
     }
 
-    /// What one piece adds to each balance; nothing unless the product is a consumable.
+    /// The amount that one piece adds to each balance; empty unless the product is a consumable.
     package var credits: [CurrencyID: Int64] {
         if case .consumable(let credits) = terms { credits } else { [:] }
     }
 
-    /// The group of subscriptions in which the highest level is the current one.
+    /// The subscription group, in which the subscription with the highest level is the current one.
     package var group: String? {
         if case .autoRenewable(let group, _) = terms { group } else { nil }
     }
@@ -63,7 +63,7 @@ package struct Product: Hashable, Sendable {
     }
 }
 
-/// The key of a product: each store has product ids of its own.
+/// A product's key. Product ids are unique only within a store.
 package struct ProductKey: Hashable, Comparable, Sendable {
     package let store: Store
     package let id: ProductID
@@ -79,10 +79,10 @@ package struct ProductKey: Hashable, Comparable, Sendable {
     }
 }
 
-/// Entitlements for customers who first installed an app before some version: for example, when a paid
-/// app becomes a free one with in-app purchases.
+/// Entitlements for customers who first installed an app before a certain version, for example
+/// because a paid app became a free one with in-app purchases.
 package struct OriginalVersionRule: Hashable, Sendable {
-    /// The app to which the rule applies; `nil` for every app of the project.
+    /// The app to which the rule applies; `nil` for all of the project's apps.
     package let app: AppID?
     package let below: String
     package let entitlements: [EntitlementID]

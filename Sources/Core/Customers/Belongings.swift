@@ -1,22 +1,22 @@
-/// Everything that a customer has besides purchases. In a merge it moves as a whole.
+/// Everything that a customer has besides purchases. A merge moves all of it.
 package struct Belongings: Hashable, Sendable {
     package var grants: [Grant] = []
     package var orders: [Order] = []
-    /// Tokens that belong to no order.
+    /// The tokens that belong to no order.
     package var tokens: [AccountToken] = []
     package var coins = Coins()
     package var apps: [AppFact] = []
-    /// The accounts that installed apps.
+    /// The store accounts that installed apps.
     package var accounts: [AppTransactionID] = []
     package var consents: [ConsentFact] = []
 
     package init() {}
 
-    /// The maximum weight for one event.
+    /// The maximum weight that one event can hold.
     static let limit = 1000
 
-    /// Roughly in kilobytes. A grant or an order may have a long reason, and four credits take as
-    /// much.
+    /// The approximate size in kilobytes. A grant or an order may have a long reason, and four
+    /// credits need as much space.
     var weight: Int { grants.count + orders.count + coins.credits.count / 4 }
 
     package var names: BelongingNames {
@@ -25,19 +25,19 @@ package struct Belongings: Hashable, Sendable {
             tokens: tokens + orders.map(\.opened.token), balances: coins.amounts)
     }
 
-    /// All tokens that make purchases the customer's, including those of orders.
+    /// All tokens that assign purchases to the customer, including the tokens of orders.
     package var allTokens: [AccountToken] { tokens + orders.map(\.opened.token) }
 }
 
-/// The names of belongings, for the stream that they left.
+/// The names of belongings, recorded in the stream that they left.
 package struct BelongingNames: Hashable, Sendable {
     package let grants: [GrantID]
     package let orders: [OrderID]
     /// Includes the tokens of orders.
     package let tokens: [AccountToken]
     package let balances: [CurrencyID: Int64]
-    /// Withdrawn consents to the use of apps that are no longer the customer's. Only for undone
-    /// merges.
+    /// Withdrawn consents to the use of apps that no longer belong to the customer. Used only for
+    /// undone merges.
     package internal(set) var consents: [NewsID]
 
     package init(
@@ -52,10 +52,10 @@ package struct BelongingNames: Hashable, Sendable {
     }
 }
 
-/// A customer merged into this one, with everything of that customer's that is still here.
+/// A customer who was merged into this one, with everything from that customer that is still here.
 package struct JoinedCustomer: Hashable, Sendable {
     package let customer: CustomerID
-    /// Customers merged into that one before.
+    /// Customers who had been merged into that customer before.
     package let others: [CustomerID]
     package let at: Instant
     package private(set) var purchases: Set<PurchaseID> = []
@@ -65,28 +65,29 @@ package struct JoinedCustomer: Hashable, Sendable {
     package let apps: [AppFact]
     package let accounts: [AppTransactionID]
     package let consents: [ConsentFact]
-    /// How much of each balance belongs to that customer, and how much of that is gone since.
+    /// The part of each balance that belongs to that customer, and how much of it has been used
+    /// since.
     package private(set) var coins: [CurrencyID: Share]
 
     package struct Share: Hashable, Sendable {
         package var amount: Int128
-        /// The part that came from no purchase.
+        /// The part that did not come from a purchase.
         package var base: Int128
-        /// What was spent or taken since. It may exceed the amount after a refund.
+        /// How much has been spent or taken since. After a refund, it may exceed the amount.
         package var gone: Int128
 
         package init(amount: Int128, base: Int128, gone: Int128 = 0) {
             (self.amount, self.base, self.gone) = (amount, base, gone)
         }
 
-        /// What is still there.
+        /// The part that is left.
         fileprivate var left: Int128 { max(0, amount - gone) }
-        /// What would have to go back and is gone.
+        /// The part that would have to go back but has been used.
         fileprivate var missing: Int128 { max(0, min(amount, gone)) }
     }
 
-    /// What came along with the customer: the names of what this one's own lists hold, and the
-    /// rest whole.
+    /// The belongings that came with the customer. Those that are also in this customer's own lists
+    /// are given by name, the rest in full.
     package init(
         _ customer: CustomerID, with others: [CustomerID], at instant: Instant,
         names: BelongingNames, purchases: Set<PurchaseID>, _ rest: Belongings,
@@ -115,7 +116,8 @@ package struct JoinedCustomer: Hashable, Sendable {
         }
     }
 
-    /// How much of each balance belongs to that customer, at the current worth of its purchases.
+    /// The part of each balance that belongs to that customer, at the current worth of its
+    /// purchases.
     func amounts(among credits: [Credit.Key: Credit]) -> [CurrencyID: Int128] {
         var amounts = coins.mapValues(\.base)
         for (key, credit) in credits where purchases.contains(key.purchase) {
@@ -124,41 +126,42 @@ package struct JoinedCustomer: Hashable, Sendable {
         return amounts
     }
 
-    /// Customers who would be erased together with this one.
+    /// The customers who would be erased together with this one.
     package var all: [CustomerID] { [customer] + others }
 
     mutating func bring(_ purchase: PurchaseID) { purchases.insert(purchase) }
 
     mutating func lose(_ purchase: PurchaseID) { purchases.remove(purchase) }
 
-    /// Adds the coins of a purchase, or subtracts the coins that its refund took.
+    /// Adds a purchase's coins, or subtracts the coins that its refund took.
     mutating func settle(_ amount: Int128, _ currency: CurrencyID, by purchase: PurchaseID) {
         if purchases.contains(purchase) {
             coins[currency, default: Share(amount: 0, base: 0)].amount += amount
         }
     }
 
-    /// Brings the amounts to what its purchases are worth by these credits.
+    /// Updates the amounts to the worth of the purchases according to these credits.
     mutating func recount(by credits: [Credit.Key: Credit]) {
         for (currency, amount) in amounts(among: credits) {
             coins[currency, default: Share(amount: 0, base: 0)].amount = amount
         }
     }
 
-    /// How much of the balance came with that customer and is still there.
+    /// The part of the balance that came with that customer and is left.
     func left(of currency: CurrencyID) -> Int128 { coins[currency]?.left ?? 0 }
 
-    /// How much of what came with that customer is gone.
+    /// The part of the balance that came with that customer and has been used.
     func missing(of currency: CurrencyID) -> Int128 { coins[currency]?.missing ?? 0 }
 
-    /// Takes as much as is left. Returns the rest.
+    /// Spends up to the amount that is left. Returns the rest.
     mutating func spend(_ amount: Int128, _ currency: CurrencyID) -> Int128 {
         let taken = min(max(0, amount), left(of: currency))
         if taken > 0 { coins[currency]?.gone += taken }
         return amount - taken
     }
 
-    /// Makes up for as much as is missing, or as is gone. Returns the rest.
+    /// Replaces coins that are missing or, unless `onlyMissing`, all that are gone. Returns the
+    /// rest.
     mutating func makeUp(
         _ amount: Int128, _ currency: CurrencyID, onlyMissing: Bool
     ) -> Int128 {
@@ -169,10 +172,10 @@ package struct JoinedCustomer: Hashable, Sendable {
     }
 }
 
-/// Whose coins are gone. Nothing tells one coin from another: own ones are spent first, then those
-/// of the customer who came last.
+/// Tracks whose coins have been used. Coins cannot be told apart, so the customer's own are spent
+/// first, then those of the customer who was merged last.
 extension [JoinedCustomer] {
-    /// Notes that coins were spent or taken, of which the customer itself had that many.
+    /// Records that coins were spent or taken. `own` of them belonged to the customer itself.
     mutating func spend(_ amount: Int128, _ currency: CurrencyID, own: Int128) {
         var rest = amount - Swift.max(0, own)
         for place in indices.reversed() where rest > 0 {
@@ -180,7 +183,7 @@ extension [JoinedCustomer] {
         }
     }
 
-    /// Notes that an admin gave coins: they make up for missing ones.
+    /// Records that an admin gave coins. They replace missing ones first.
     mutating func makeUp(_ amount: Int128, _ currency: CurrencyID) {
         var rest = amount
         for onlyMissing in [true, false] {
@@ -190,15 +193,15 @@ extension [JoinedCustomer] {
         }
     }
 
-    /// How much an undo for the customer at that place lacks: what is gone, and could not have been
-    /// the coins of a customer who came earlier.
+    /// How many coins an undo lacks for the customer at `place`: those that have been used and
+    /// cannot be attributed to a customer who was merged earlier.
     func lack(of currency: CurrencyID, at place: Int) -> Int128 {
         let spare = self[..<place].reduce(Int128(0)) { $0 + $1.left(of: currency) }
         return Swift.max(0, self[place].missing(of: currency) - spare)
     }
 
-    /// Removes the customer at that place, who gets back all that came. What is gone counts as coins
-    /// of customers who came earlier.
+    /// Removes the customer at `place`, who gets back all the coins that came along. The coins that
+    /// have been used are attributed to customers who were merged earlier.
     mutating func part(at place: Int) -> JoinedCustomer {
         let one = self[place]
         for currency in one.coins.keys {

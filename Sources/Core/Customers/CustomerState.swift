@@ -1,4 +1,5 @@
-/// Everything in a customer's stream, which is all that decisions about the customer need.
+/// The folded state of a customer's stream, which contains everything that decisions about the
+/// customer need.
 ///
 /// `purchases`, `apps` and `balances` depend only on the set of recorded facts, not on their order.
 /// The rest depends on the order of commands.
@@ -9,51 +10,51 @@ package struct CustomerState: Hashable, Sendable {
 
     package init() {}
 
-    /// The state that is made of this.
+    /// The state with these contents.
     package init(of content: CustomerContent) {
         self.content = Shared(content)
     }
 
-    /// What it is made of.
+    /// The contents of the state.
     package var parts: CustomerContent { content.value }
 
     /// The version of the newest event included; 0 if there is none.
     package var version: Int64 { content.value.version }
-    /// What the customer holds now, in order of id.
+    /// The purchases that the customer holds now, in order of id.
     package var purchases: [Purchase] { content.value.purchases }
     /// The first installation of each app, in order of store and app.
     package var apps: [AppFact] {
         content.value.isWhole ? content.value.apps : content.value.shown.apps
     }
-    /// The accounts that installed apps, in order.
+    /// The store accounts that installed apps, in order.
     var installedBy: [AppTransactionID] {
         content.value.isWhole ? content.value.installedBy : content.value.shown.installedBy
     }
-    /// In an account's own stream: the customers counted as the account's, in order of arrival.
+    /// In an account's own stream: the customers counted for this account, in order of arrival.
     var accountCustomers: [CustomerID] { content.value.accountCustomers }
-    /// Withdrawn consents to the use of apps, in order of time.
+    /// Withdrawn consents to the use of apps, in chronological order.
     package var consents: [ConsentFact] {
         content.value.isWhole ? content.value.consents : content.value.shown.consents
     }
     /// In the order in which they were given.
     package var grants: [Grant] { content.value.grants }
-    /// In the order in which they were added. A merge leaves them where they are.
+    /// In the order in which they were added. A merge does not move them.
     package var notes: [Note] { content.value.notes }
     package var balances: Balances { content.value.balances }
     /// In the order in which they were opened.
     package var orders: [Order] { content.value.orders }
-    /// In addition to those of its orders, in the order in which they were registered.
+    /// The tokens that belong to no order, in the order in which they were registered.
     package var tokens: [AccountToken] { content.value.tokens }
     /// Purchases that moved to another holder, in the order in which they left.
     package var departures: [PurchaseDetached] { content.value.departures }
-    /// Access that was published as ended and not as started since.
+    /// Access that has been published as ended and has not been published as started since.
     package var endedAccess: [EntitlementID: EndedAccess] { content.value.endedAccess }
     package var lastRecord: LastRecord? { content.value.lastRecord }
-    /// The customer whom this one was merged into.
+    /// The customer into whom this one was merged.
     package var mergedInto: CustomerID? { content.value.mergedInto }
-    /// Customers merged into this one, in order.
+    /// The customers merged into this one, in order.
     package var joined: [JoinedCustomer] { content.value.joined }
-    /// Whether the customer was erased and nothing happened since.
+    /// Whether the customer was erased and nothing has happened since.
     package var isErased: Bool { content.value.erasedAt == version }
     /// The version of the last erasure.
     package var erasedAt: Int64? { content.value.erasedAt }
@@ -61,14 +62,14 @@ package struct CustomerState: Hashable, Sendable {
     package var erasedOn: Instant? { content.value.erasedOn }
     /// Purchases that may never have a holder again.
     package var forgotten: [PurchaseMark] { content.value.forgotten }
-    /// Whether emptied events are known that no erasure follows.
+    /// Whether the stream has emptied events that are not followed by an erasure.
     package var lacksErasure: Bool { content.value.lacksErasure }
 
     package mutating func apply(_ event: Event) {
         content.change { $0.apply(event) }
     }
 
-    /// Applies the event as the log recorded it.
+    /// Applies the event as it was recorded in the log.
     package mutating func apply(_ recorded: RecordedEvent) {
         content.change {
             $0.apply(recorded.event)
@@ -94,8 +95,8 @@ package struct CustomerState: Hashable, Sendable {
         }
     }
 
-    /// The customer with another state's purchases in some apps added. This is for sandbox
-    /// purchases that count in production. It takes nothing else from the other state.
+    /// The customer with the purchases of another state added for the given apps. This is for
+    /// sandbox purchases that count in production. Nothing else is added.
     package func including(_ sandbox: CustomerState, of apps: Set<AppID>) -> CustomerState {
         let guests = sandbox.purchases.filter { purchase in
             purchase.evidence.last.map { apps.contains($0.effective.app) } ?? false
@@ -125,7 +126,7 @@ package struct CustomerState: Hashable, Sendable {
 /// The last published end of access.
 package struct EndedAccess: Hashable, Sendable {
     package let at: Instant
-    /// The position of the end, once it is in the log.
+    /// The position of the event that published it, once it is in the log.
     package fileprivate(set) var position: Position?
 
     package init(at: Instant, position: Position? = nil) {
@@ -135,8 +136,8 @@ package struct EndedAccess: Hashable, Sendable {
 }
 
 extension CustomerState {
-    /// The customer's store accounts, without those of a merged customer and of the purchases that
-    /// would go back to that one.
+    /// The customer's store accounts, except those of a merged customer and of the purchases that
+    /// an undo would return to that customer.
     func accounts(
         without one: JoinedCustomer, and purchases: [Purchase]
     ) -> Set<AppTransactionID> {

@@ -1,9 +1,9 @@
-/// A customer in answers: production, and the sandbox purchases that count there.
+/// A customer as shown in answers: production, and the sandbox purchases that count there.
 package struct CustomerView: Sendable {
     package let stream: Stream
     package let customer: CustomerState
     package let project: ProjectState
-    /// The position in the customer's shard up to which it holds.
+    /// The position in the customer's shard up to which the view is current.
     package let position: Position
     /// The position in the sandbox's shard; `nil` if no sandbox purchase counts.
     package let sandbox: Position?
@@ -34,16 +34,17 @@ extension CustomerSnapshot {
     }
 }
 
-/// A customer's entitlements, and the position in the log up to which they hold.
+/// A customer's entitlements, and the position in the log up to which they are current.
 package struct EntitlementsAnswer: Hashable, Sendable {
     package let stream: Stream
     package let entitlements: Entitlements
     package let position: Position
-    /// The version of the project's rules behind them.
+    /// The version of the project's rules from which they were derived.
     package let rules: Int64
-    /// The position in the sandbox up to which they hold; `nil` if they include none of it.
+    /// The position in the sandbox up to which they are current; `nil` if they include nothing from
+    /// it.
     package let sandbox: Position?
-    /// The customer whom this one was merged into.
+    /// The customer into whom this one was merged.
     package let mergedInto: CustomerID?
 
     package init(_ view: CustomerView, at instant: Instant) {

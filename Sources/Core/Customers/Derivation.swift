@@ -1,9 +1,9 @@
-/// What a customer may use at one instant, and when that changes next.
+/// The entitlements of a customer at one instant, and when they change next.
 package struct Entitlements: Hashable, Sendable {
     package let at: Instant
-    /// Every entitlement that the customer ever held or will hold, in order of id.
+    /// Every entitlement that the customer has ever held or will hold, in order of id.
     package let all: [Entitlement]
-    /// The first instant after `at` at which any entitlement may read differently.
+    /// The first instant after `at` at which any entitlement may change.
     package let nextChange: Instant?
 
     package subscript(id: EntitlementID) -> Entitlement? { all.first { $0.id == id } }
@@ -13,7 +13,7 @@ package struct Entitlements: Hashable, Sendable {
 }
 
 extension CustomerState {
-    /// The customer's entitlements at `instant`, according to the whole stream and the catalog.
+    /// The customer's entitlements at `instant`, derived from the whole stream and the catalog.
     /// Grants need no catalog.
     package func entitlements(at instant: Instant, catalog: Catalog) -> Entitlements {
         let tally = Tally(of: rights(by: catalog), at: instant, in: self, catalog)
@@ -25,26 +25,26 @@ extension CustomerState {
         return Entitlements(at: instant, all: all, nextChange: next)
     }
 
-    /// The unbroken stretches of access to each entitlement, from all of its sources together.
+    /// The unbroken runs of access to each entitlement, from all of its sources together.
     package func runs(by catalog: Catalog) -> [EntitlementID: [Interval]] {
         Tally(of: rights(by: catalog), at: .distantPast, in: self, catalog).runs
     }
 }
 
-/// What several rights to one entitlement mean together at one instant.
+/// The combined result of several rights to one entitlement at one instant.
 struct Verdict {
-    /// The run of access around the instant, otherwise the next run or the last one.
+    /// The run of access that includes the instant, or else the next run, or else the last one.
     let run: Interval
-    /// The right that decides the answer at that instant.
+    /// The right that determines the answer at that instant.
     let deciding: Right
 }
 
-/// Adds up rights by entitlement. Adjacent rights from one product of one purchase are joined
-/// first: a long subscription then costs little more than a short one.
+/// Combines rights by entitlement. Adjacent rights from one product of one purchase are joined
+/// first, so that a long subscription costs little more than a short one.
 private struct Tally {
     private(set) var nextChange: Instant?
     private var rows: [(id: EntitlementID, sum: Sum)] = []
-    /// Each entitlement's row, once there are too many rows to search.
+    /// Each entitlement's row. Used once there are too many rows for a linear search.
     private var places: [EntitlementID: Int] = [:]
     private static let few = 8
 
@@ -80,7 +80,7 @@ private struct Tally {
     }
 
     func verdicts(at instant: Instant) -> [(EntitlementID, Verdict)] {
-        // Most customers have a single row, and sorting takes a while.
+        // Most customers have a single row, and sorting takes time.
         let rows = rows.count > 1 ? rows.sorted { $0.id < $1.id } : rows
         return rows.compactMap { row in row.sum.verdict(at: instant).map { (row.id, $0) } }
     }
@@ -91,7 +91,7 @@ private struct Tally {
 }
 
 extension Right {
-    /// Whether both come from one product of one purchase.
+    /// Whether both rights come from the same product of the same purchase.
     fileprivate func isOfSameOrigin(as other: Right) -> Bool {
         guard case .transaction(_, let purchase, let product) = source,
             case .transaction(_, let otherPurchase, let otherProduct) = other.source
@@ -110,7 +110,7 @@ extension Right {
     }
 }
 
-/// Rights to one entitlement: their runs, and the right that decides.
+/// The rights to one entitlement: their runs, and the right that determines the answer.
 struct Sum {
     private var earlierRuns: [Interval] = []
     private var newestRun: Interval?
@@ -147,7 +147,7 @@ struct Sum {
         }
     }
 
-    /// Joins the interval to the newest run if they touch. Rights mostly come in order.
+    /// Joins the interval to the newest run if they touch. Rights mostly arrive in order.
     private mutating func extend(by interval: Interval) {
         if interval.isEmpty { return }
         guard let newest = newestRun else {
@@ -182,9 +182,9 @@ struct Sum {
 }
 
 extension Right {
-    /// Whether this right decides over another of the same standing: a paid period over grace, then
-    /// the later end (for two upcoming rights, the earlier start), then the later start. Among
-    /// equals, the first right decides.
+    /// Whether this right takes precedence over another of the same standing. A paid period
+    /// precedes grace; then the later end decides (for two upcoming rights, the earlier start);
+    /// then the later start. Among equal rights, the first takes precedence.
     func saysMore(than other: Right, _ standing: Standing) -> Bool {
         if standing == .ahead { return interval.start < other.interval.start }
         if standing == .access, (rule == .grace) != (other.rule == .grace) {
@@ -194,8 +194,8 @@ extension Right {
         return end == otherEnd ? interval.start > other.interval.start : end > otherEnd
     }
 
-    /// How a right relates to an instant. A right that gives access decides over one that does not,
-    /// and an upcoming one over a past one.
+    /// How a right relates to an instant. A right that gives access takes precedence over one that
+    /// does not, and an upcoming right over a past one.
     enum Standing: Int, Comparable {
         case past
         case ahead
@@ -213,6 +213,6 @@ extension Right {
 extension Interval {
     fileprivate var endOfTime: Instant { end ?? .distantFuture }
 
-    /// Whether it still holds at `instant`, or ends exactly there.
+    /// Whether the right still gives access at `instant`, or ends exactly then.
     fileprivate func reaches(_ instant: Instant) -> Bool { end.map { instant <= $0 } ?? true }
 }

@@ -1,14 +1,14 @@
-/// Why something ended.
+/// Why access ended.
 package enum ExpirationReason: Hashable, Sendable {
-    /// A subscription, for the reason given by the store.
+    /// A subscription ended, for the reason that the store gave.
     case store(ExpirationIntent)
     /// Support blocked the purchase.
     case blocked
 }
 
-/// What a product unlocks, for one customer at one instant.
+/// An entitlement of one customer at one instant.
 package struct Entitlement: Hashable, Sendable {
-    /// The state of the access; for a subscription, the state of the subscription.
+    /// The state of the access. For a subscription, it is the state of the subscription.
     package enum State: String, Hashable, Sendable, CaseIterable {
         /// A free period.
         case trial
@@ -19,24 +19,24 @@ package struct Entitlement: Hashable, Sendable {
         case grace
         /// Access begins later.
         case upcoming
-        /// A renewal payment failed; the store keeps trying, and access is off.
+        /// A renewal payment failed. The store keeps retrying it, and access is off.
         case retry
         /// The customer paused the subscription in the store, and access is off.
         case paused
         case expired
-        /// The store or an admin took it back.
+        /// The store or an admin revoked it.
         case revoked
-        /// Another product replaced it, and that one does not unlock this entitlement.
+        /// It was replaced by another product that does not unlock this entitlement.
         case upgraded
     }
 
-    /// The source that decides the answer.
+    /// The source that determines the answer.
     package enum Source: Hashable, Sendable {
         case purchase(PurchaseID)
         case grant(GrantID)
         case originalAppVersion(AppID)
 
-        /// The source's name in an answer.
+        /// The name of the source in answers.
         package var name: String {
             switch self {
             case .purchase: "purchase"
@@ -48,25 +48,25 @@ package struct Entitlement: Hashable, Sendable {
 
     package let id: EntitlementID
     package let isActive: Bool
-    /// The bounds of the unbroken run of access around the instant. Without access, those of the
-    /// next run, or of the last one.
+    /// The bounds of the unbroken run of access that includes the instant. Without access, the
+    /// bounds of the next run, or else of the last one.
     package let run: Interval
     package let state: State
-    /// A compact reason code. Its integer part stands for the state (positive means access), its
-    /// second part for the offer.
+    /// A compact reason code. Its integer part represents the state (positive means access), and
+    /// its fractional part represents the offer.
     package let code: String
     package let source: Source
-    /// The product that was bought; `nil` when nothing was.
+    /// The product that was bought; `nil` if there was no purchase.
     package let product: ProductID?
-    /// The kind of the purchase; `nil` when nothing was bought.
+    /// The kind of the purchase; `nil` if there was no purchase.
     package let kind: ProductKind?
     /// Whether another period follows automatically, according to the store's last statement.
     package let willRenew: Bool
-    /// The product of the next period, if the store named it.
+    /// The product of the next period, if the store has named one.
     package let nextProduct: ProductID?
-    /// Why it ended, if known.
+    /// Why the access ended, if known.
     package let expirationReason: ExpirationReason?
-    /// Whether it was bought in the sandbox.
+    /// Whether the purchase was made in the sandbox.
     package let isSandbox: Bool
 
     init(_ id: EntitlementID, _ verdict: Verdict, _ reading: RightReading) {
@@ -84,12 +84,12 @@ package struct Entitlement: Hashable, Sendable {
         isSandbox = reading.isSandbox
     }
 
-    /// The grant that decides the answer, if one does.
+    /// The grant that determines the answer, if it is a grant.
     package var grant: GrantID? {
         if case .grant(let id) = source { id } else { nil }
     }
 
-    /// The purchase that decides the answer, if one does.
+    /// The purchase that determines the answer, if it is a purchase.
     package var purchase: PurchaseID? {
         if case .purchase(let id) = source { id } else { nil }
     }

@@ -1,4 +1,5 @@
-/// Words for finding a customer: the whole name of a thing, or the beginning of the customer's id.
+/// Search words for finding a customer: a complete name of any kind, or the beginning of a customer
+/// id.
 package struct FindWords: Hashable, Sendable {
     package static let shortest = 2
 
@@ -30,10 +31,10 @@ package struct FindWords: Hashable, Sendable {
         self.text = trimmed
     }
 
-    /// The purchase, if the words name one.
+    /// The purchase whose id the words are, if any.
     package var purchase: PurchaseID? { PurchaseID(text) }
 
-    /// Whether it looks like an order number from the App Store's mails.
+    /// Whether the words look like an order number from an App Store mail.
     package var isOrderNumber: Bool {
         text.hasPrefix("M") && (8...16).contains(text.utf8.count)
             && text.utf8.allSatisfy {
@@ -45,7 +46,7 @@ package struct FindWords: Hashable, Sendable {
     /// The account token, if the words are one.
     package var token: AccountToken? { AccountToken(text) }
 
-    /// The position of an event, and the first digits of its chain if the words are an event's id.
+    /// The position of an event, and the first digits of its chain if the words are an event id.
     package var event: (position: Position, mark: String?)? {
         if let position = Position(text) { return (position, nil) }
         let parts = text.lowercased().split(separator: "-", omittingEmptySubsequences: false)
@@ -55,7 +56,7 @@ package struct FindWords: Hashable, Sendable {
         return (position, String(parts[2]))
     }
 
-    /// The first text, in byte order, after all texts with this beginning.
+    /// The first text, in byte order, after all texts that begin with this one.
     package var end: String {
         var scalars = Array(text.unicodeScalars)
         while let last = scalars.popLast() {
@@ -83,14 +84,14 @@ package enum InvalidFindWords: Error, Hashable, CustomStringConvertible {
         case .invalid(let invalid): invalid.description
         case .tooShort: "has one character; give at least \(FindWords.shortest)"
         case .wildcard:
-            "holds a wildcard, and there are none: give the whole of a name, or the beginning of a "
+            "holds a wildcard, which searches do not support: give a complete name, or the beginning of a "
                 + "customer's id"
         case .reserved: "begins with a prefix that Deed reserves; give the purchase's id"
         }
     }
 }
 
-/// The kinds of names that lead to a customer.
+/// The kinds of names by which a customer can be found.
 package enum FoundKind: String, Hashable, Sendable, CaseIterable {
     case customer
     case purchase
@@ -102,20 +103,21 @@ package enum FoundKind: String, Hashable, Sendable, CaseIterable {
     case event
     case account = "app_transaction"
     case ticket
-    /// An order number that only the store knows.
+    /// An order number that only the store can resolve.
     case storeOrder = "store_order"
 }
 
-/// Where a name leads according to a row. The customers' events decide whether that is right.
+/// The customer to whom a name leads according to a table row. The customer's events decide whether
+/// that is correct.
 package struct FoundLead: Hashable, Sendable {
     package let kind: FoundKind
-    /// What has this name. For a line item, its transaction.
+    /// The id of the thing with this name. For a line item, it is the id of its transaction.
     package let id: String
     package let environment: Environment
-    /// Reserved if no customer has claimed the purchase.
+    /// A reserved customer if no customer has claimed the purchase.
     package let customer: CustomerID
     package var purchase: PurchaseID?
-    /// For an event, its version.
+    /// The event's version, if the name is an event's.
     package var version: Int64?
 
     package init(
@@ -128,13 +130,13 @@ package struct FoundLead: Hashable, Sendable {
     }
 }
 
-/// Where words lead according to rows.
+/// The customers to whom words lead according to table rows.
 package struct FoundLeads: Sendable {
     /// Exact matches, by kind and environment.
     package var exact: [FoundLead] = []
     /// Customers whose ids begin with the words.
     package var beginning: [FoundLead] = []
-    /// Whether some kind has more matches.
+    /// Whether any kind has further matches.
     package var isCutOff = false
 
     package init() {}
@@ -143,7 +145,7 @@ package struct FoundLeads: Sendable {
 }
 
 extension FoundLead {
-    /// Whether the customer's events confirm it.
+    /// Whether the customer's events confirm the lead.
     package func isSupported(by state: CustomerState) -> Bool {
         switch kind {
         // These come from the events themselves.
@@ -161,7 +163,7 @@ extension FoundLead {
         }
     }
 
-    /// The product that it is about, if any.
+    /// The product that the lead is about, if any.
     package func product(in state: CustomerState) -> ProductID? {
         if kind == .order { return state.orders.first { $0.id.text == id }?.opened.product }
         guard let purchase = purchase.flatMap(state.purchase) else { return nil }

@@ -1,10 +1,10 @@
 /// An entitlement that an admin gave.
 package struct Grant: Hashable, Sendable {
     package let given: GrantGiven
-    /// The latest change of its end.
+    /// The latest change to its end.
     package internal(set) var change: GrantChanged?
     package internal(set) var revocation: GrantRevoked?
-    /// When it was given, by whom, and who revoked it, once recorded.
+    /// When and by whom it was given, and who revoked it, once recorded.
     package internal(set) var givenAt: Instant?
     package internal(set) var givenBy: Actor?
     package internal(set) var revokedBy: Actor?
@@ -29,21 +29,22 @@ package struct Grant: Hashable, Sendable {
 
     package var id: GrantID { given.grant }
 
-    /// Whether it begins only when nothing else gives its entitlement.
+    /// Whether the grant begins only once nothing else gives its entitlement.
     package var waits: Bool { given.afterCurrent != nil }
 
-    /// When it ends according to the latest statement; `nil` if it has no end, or one that depends
-    /// on its start.
+    /// When the grant ends according to the latest statement; `nil` if it has no end, or if the end
+    /// depends on its start.
     package var end: Instant? {
         if let change { change.end } else { given.end }
     }
 
-    /// How long it lasts if it waits; `nil` if its end does not depend on its start.
+    /// How long the grant lasts if it waits; `nil` if its end does not depend on its start.
     package var length: CalendarDuration? {
         if let change { change.lasts } else { given.afterCurrent }
     }
 
-    /// What it gives if it starts at that instant; empty if it was revoked before.
+    /// The right that the grant gives if it starts at that instant; empty if it was revoked before
+    /// then.
     func right(of source: Right.Source, from start: Instant) -> Right {
         let end = length.map { min($0.end(after: start), Instant.writable.upperBound) } ?? end
         var right = Right(

@@ -1,6 +1,6 @@
-/// When a grant starts and ends, as far as is known, unless it is revoked earlier.
+/// When a grant starts and ends according to current knowledge, unless it is revoked earlier.
 package struct GrantBounds: Hashable, Sendable {
-    /// `nil` if it waits for something that has no end.
+    /// `nil` if the grant waits for access that has no end.
     package let start: Instant?
     package let end: Instant?
 
@@ -11,14 +11,14 @@ package struct GrantBounds: Hashable, Sendable {
 }
 
 extension Grant {
-    /// Its bounds if it starts at that instant, or never.
+    /// The grant's bounds if it starts at that instant. `nil` means never.
     package func bounds(from start: Instant?) -> GrantBounds {
         guard let start, let length else { return GrantBounds(start: start, end: end) }
         return GrantBounds(
             start: start, end: min(length.end(after: start), Instant.writable.upperBound))
     }
 
-    /// The bounds expected when it was given or last changed.
+    /// The bounds that were expected when the grant was given or last changed.
     package var expectedBounds: GrantBounds {
         if !waits { return bounds(from: given.start) }
         if let change { return bounds(from: change.begins) }
@@ -27,7 +27,8 @@ extension Grant {
 }
 
 extension CustomerState {
-    /// Each grant's bounds as far as is known, in the order in which they were given.
+    /// The bounds of each grant according to current knowledge, in the order in which the grants
+    /// were given.
     package func grantBounds(by catalog: Catalog) -> [GrantBounds] {
         var starts: [Int: Instant] = [:]
         if grants.contains(where: \.waits) {

@@ -1,20 +1,20 @@
-/// Which grants of a project to find. `nil` matches anything.
+/// Which of a project's grants to find. `nil` matches anything.
 package struct GrantFilter: Hashable, Sendable {
     package var ticket: Ticket?
-    /// Who gave it.
+    /// The actor who gave the grant.
     package var actor: Actor?
     package var entitlement: EntitlementID?
     /// Text that the reason contains, ignoring case.
     package var reason: String?
-    /// When it was given: at `from` or later, and before `to`.
+    /// Matches grants given at `from` or later, and before `to`.
     package var from: Instant?
     package var to: Instant?
-    /// An instant at which it gives access.
+    /// An instant at which the grant gives access.
     package var activeAt: Instant?
 
     package init() {}
 
-    /// Whether nearly everything that the index finds matches.
+    /// Whether nearly every row that the index finds matches.
     package var leavesOutLittle: Bool {
         actor == nil && entitlement == nil && reason == nil && activeAt == nil
     }
@@ -31,7 +31,8 @@ package struct GrantPlace: Hashable, Sendable {
     }
 }
 
-/// Where a grant is according to a row. The customer's events decide whose it is and what it is.
+/// A grant's location according to a table row. The customer's events decide whose grant it is and
+/// what it gives.
 package struct GrantLead: Hashable, Sendable {
     package let customer: CustomerID
     package let place: GrantPlace
@@ -42,10 +43,10 @@ package struct GrantLead: Hashable, Sendable {
     }
 }
 
-/// Places of grants, and how far the search went.
+/// The locations of grants, and how far the search went.
 package struct GrantLeads: Hashable, Sendable {
     package let leads: [GrantLead]
-    /// The last place that was examined, if there may be more after it.
+    /// The last place that was examined; `nil` if there can be none after it.
     package let lookedUntil: GrantPlace?
 
     package init(leads: [GrantLead], lookedUntil: GrantPlace?) {
@@ -55,7 +56,7 @@ package struct GrantLeads: Hashable, Sendable {
 }
 
 extension Grant {
-    /// Whether it gives access at that instant, given these bounds.
+    /// Whether the grant gives access at that instant, given these bounds.
     package func isActive(at instant: Instant, within bounds: GrantBounds) -> Bool {
         guard let start = bounds.start else { return false }
         let interval = Interval(start: start, end: bounds.end.map { max(start, $0) })

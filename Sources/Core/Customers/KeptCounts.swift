@@ -1,5 +1,5 @@
-/// How much is kept about a customer besides the headers of events, by kind. The order is for
-/// people.
+/// How many things of each kind are stored about a customer besides event headers. The order is for
+/// human readers.
 package struct KeptCounts: Sendable {
     package let all: [(kind: String, count: Int64)]
 

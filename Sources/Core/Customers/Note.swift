@@ -1,7 +1,7 @@
-/// What staff wrote about a customer for other staff. Nothing follows from it.
+/// A note about a customer, written by staff for other staff. It has no effect on anything.
 package struct Note: Hashable, Sendable {
     package let added: NoteAdded
-    /// When it was added and by whom, once recorded.
+    /// When and by whom it was added, once recorded.
     package internal(set) var at: Instant?
     package internal(set) var by: Actor?
 
@@ -14,7 +14,7 @@ package struct Note: Hashable, Sendable {
     package var id: NoteID { added.note }
 }
 
-/// The words of a note: several lines, if need be.
+/// The text of a note, which may have several lines.
 package struct NoteText: Hashable, Sendable {
     package static let lengthLimit = 2000
 

@@ -1,13 +1,13 @@
-/// The status of one subscription at one instant, apart from what it unlocks.
+/// The status of one subscription at one instant, regardless of what it unlocks.
 package struct SubscriptionStatus: Hashable, Sendable {
     package let purchase: PurchaseID
     package let product: ProductID
     package let kind: ProductKind
-    /// The group of subscriptions, one of which is current; `nil` without a group.
+    /// The subscription group, in which one subscription is current; `nil` without a group.
     package let group: String?
-    /// Whether this subscription is the one that counts in its group. Among subscriptions that give
-    /// access, that is the one with the highest level. Among equals, and if none gives access, it
-    /// is the one that decides their access.
+    /// Whether this is the current subscription in its group. Among subscriptions that give access,
+    /// that is the one with the highest level. Among equal ones, and if none gives access, it is
+    /// the one that determines their access.
     package internal(set) var isCurrent: Bool
     package let isActive: Bool
     package let run: Interval
@@ -18,12 +18,12 @@ package struct SubscriptionStatus: Hashable, Sendable {
     package let expirationReason: ExpirationReason?
     /// The commitment that the period belongs to, if any.
     package let commitment: Committed?
-    /// Whether it was bought in the sandbox.
+    /// Whether the subscription was bought in the sandbox.
     package let isSandbox: Bool
 
     package struct Committed: Hashable, Sendable {
         package let commitment: Commitment
-        /// Whether another commitment follows; `nil` if the store did not say.
+        /// Whether another commitment follows; `nil` if the store has not said.
         package let willCommitAgain: Bool?
     }
 }
@@ -79,7 +79,7 @@ extension CustomerState {
         return purchases[place].id
     }
 
-    /// The catalog's group, otherwise the one named by the store.
+    /// The group from the catalog, or else the one that the store named.
     private func group(of right: Right, _ catalog: Catalog) -> String? {
         guard case .transaction(let index, let place, let product) = right.source else {
             return nil

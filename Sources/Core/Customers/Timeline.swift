@@ -1,7 +1,7 @@
-/// One row of what a customer held over time.
+/// One row of a timeline that shows what a customer held.
 package struct TimelineRow: Hashable, Sendable {
     package enum Subject: Hashable, Sendable {
-        /// Access from all of its sources.
+        /// Access from all sources of the entitlement.
         case entitlement(EntitlementID)
         /// A source of access to the entitlement above.
         case source(Entitlement.Source, ProductID?)
@@ -21,7 +21,7 @@ package struct TimelineRow: Hashable, Sendable {
 }
 
 extension CustomerState {
-    /// Each entitlement with its runs of access, followed by their sources. Purchases that give no
+    /// Each entitlement with its runs of access, followed by its sources. Purchases that give no
     /// access come last.
     package func timeline(by catalog: Catalog) -> [TimelineRow] {
         var rows: [TimelineRow] = []

@@ -1,5 +1,5 @@
 extension CustomerState {
-    /// Roughly how many bytes it takes in memory.
+    /// The approximate number of bytes that the state takes in memory.
     package var weight: Int {
         let parts = parts
         let bought = parts.purchases.reduce(0) { $0 + $1.weight }
@@ -8,7 +8,7 @@ extension CustomerState {
             + parts.departures.count * weigh(PurchaseDetached.self)
             + parts.apps.count * weigh(AppFact.self)
             + parts.consents.count * weigh(ConsentFact.self)
-        // Entries of dictionaries and sets take about twice the size of what they hold.
+        // Dictionary and set entries take about twice the size of their contents.
         let named =
             2 * parts.balances.credits.count * weigh(Credit.Key.self)
             + 2 * parts.endedAccess.count * weigh(EndedAccess.self)
@@ -28,15 +28,15 @@ extension Purchase {
         let period = weigh(TransactionEvidence.self) + MemoryLayout<Transaction>.stride
         return weigh(Purchase.self) + evidence.count * period
             + renewals.count * weigh(RenewalFact.self)
-            // A reading lists its items, and has a period of its own.
+            // A reading lists its items and has its own period.
             + readings.count * 4 * weigh(TransactionFact.self)
             + refundNews.count * weigh(RefundFact.self)
             + blocks.count * weigh(Block.self)
     }
 }
 
-/// What one value takes in a list, with its texts.
+/// The number of bytes that one value takes in a list, including its texts.
 private func weigh<Value>(_: Value.Type) -> Int { MemoryLayout<Value>.stride + texts }
 
-/// What the longer texts of one value take: a few of some fifty bytes.
+/// The number of bytes that the longer texts of one value take: a few texts of about fifty bytes.
 private let texts = 150

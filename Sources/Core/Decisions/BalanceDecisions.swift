@@ -1,7 +1,7 @@
 extension CustomerState {
-    /// The events that bring balances to what a consumable transaction is worth now: the catalog's
-    /// amount when it was first credited, minus refunds. There are none if the balances are right
-    /// already, so repetitions, reordering and reversals never count twice.
+    /// The events that bring balances to the current worth of a consumable transaction: the
+    /// catalog's amount at its first credit, minus refunds. Correct balances need no events, so
+    /// repetitions, reordering and reversals never count twice.
     func settlement(of fact: TransactionFact, by catalog: Catalog) -> [Event] {
         guard let purchase = purchase(fact.purchase),
             purchase.kind(of: fact.transaction, by: catalog) == .consumable,
@@ -17,7 +17,7 @@ extension CustomerState {
             }
     }
 
-    /// The amounts per piece from the first credit, otherwise those of the catalog.
+    /// The amounts per piece from the first credit, or else from the catalog.
     private func perPiece(
         of fact: TransactionFact, _ credits: [CurrencyID: Int64]
     ) -> [CurrencyID: Int64] {
@@ -44,8 +44,8 @@ extension CustomerState {
                     transaction: fact.transaction, perPiece: perPiece))
         }
         if credit == nil, worth.gross > 0 {
-            // A transaction that arrives refunded is credited in full and debited immediately, so
-            // the timeline shows both.
+            // A transaction that has already been refunded when it arrives is credited in full and
+            // debited immediately, so that the timeline shows both.
             events.append(credited(worth.gross))
             net = worth.gross
         }
@@ -62,7 +62,7 @@ extension CustomerState {
 }
 
 extension TransactionFact {
-    /// What a consumable adds, before and after refunds.
+    /// The amount that a consumable adds, before and after refunds.
     fileprivate func worth(perPiece: Int64) -> (gross: Int64, net: Int64) {
         let product = Int128(perPiece) * Int128(max(0, quantity))
         let gross = min(product, Int128(Balances.limit))
@@ -73,7 +73,7 @@ extension TransactionFact {
         return (Int64(gross), Int64(gross - refunded))
     }
 
-    /// What one piece of each sold item adds.
+    /// The amount that one piece of each sold item adds.
     fileprivate func credits(by catalog: Catalog) -> [CurrencyID: Int64] {
         var credits: [CurrencyID: Int64] = [:]
         for product in soldProducts {
@@ -83,7 +83,7 @@ extension TransactionFact {
         return credits
     }
 
-    /// The share that the store refunded, in thousandths of a percent.
+    /// The share refunded by the store, in thousandths of a percent.
     private var refundedMilliPercent: Int64 {
         guard let revocation else { return isTakenBackByItems ? 100_000 : 0 }
         guard revocation.extent == .prorated, let share = revocation.milliPercent else {
@@ -105,7 +105,7 @@ package struct SpendBalance: Hashable, Sendable {
     }
 }
 
-/// A request to change a balance by hand.
+/// A request to change a balance manually.
 package struct AdjustBalance: Hashable, Sendable {
     package let currency: CurrencyID
     package let amount: Int64
@@ -121,7 +121,7 @@ package struct AdjustBalance: Hashable, Sendable {
 }
 
 extension CustomerState {
-    /// Takes the amount from the balance, which must cover it.
+    /// Subtracts the amount from the balance, which must cover it.
     package func decide(_ wish: SpendBalance) throws(Refusal) -> [Event] {
         if wish.amount < 1 || wish.amount > Balances.limit {
             throw .amountOutOfRange(wish.amount, limit: Balances.limit)
@@ -136,7 +136,8 @@ extension CustomerState {
         ]
     }
 
-    /// Adds an amount that a customer earned according to a back end, within the project's limits.
+    /// Adds an amount that a customer earned according to the back end, within the project's
+    /// limits.
     package func decide(
         earning wish: AdjustBalance, within limits: [CurrencyID: CreditLimit], now: Instant
     ) throws(Refusal) -> [Event] {
@@ -150,7 +151,7 @@ extension CustomerState {
         return try decide(wish, earnedAt: now)
     }
 
-    /// Adds the amount, which may be negative, unless the balance would leave its bounds.
+    /// Adds the amount, which may be negative, unless the balance would exceed its bounds.
     package func decide(_ wish: AdjustBalance) throws(Refusal) -> [Event] {
         try decide(wish, earnedAt: nil)
     }

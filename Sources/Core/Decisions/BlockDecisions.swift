@@ -1,5 +1,5 @@
-/// A request to block a purchase, which then gives nothing, or to unblock it, which lets the store
-/// decide again.
+/// A request to block a purchase, so that it gives nothing, or to unblock it, so that the store's
+/// statements count again.
 package struct BlockPurchase: Hashable, Sendable {
     package let purchase: PurchaseID
     package let isToHold: Bool
@@ -15,8 +15,8 @@ package struct BlockPurchase: Hashable, Sendable {
 }
 
 extension CustomerState {
-    /// Blocks or unblocks the purchase and adjusts its balances. Does nothing if that was done
-    /// before.
+    /// Blocks or unblocks the purchase and adjusts its balances. Does nothing if the purchase is
+    /// already in that state.
     package func decide(
         _ wish: BlockPurchase, by catalog: Catalog, now: Instant
     ) throws(Refusal) -> [Event] {

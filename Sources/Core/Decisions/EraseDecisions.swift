@@ -1,15 +1,15 @@
-/// The result of a look at an erasure. With it, exactly what was looked at is erased, or nothing.
+/// Identifies what an admin saw before an erasure. With it, exactly that is erased, or nothing.
 package struct ErasureIntent: Hashable, Sendable {
-    /// How long it is valid, in milliseconds.
+    /// How long an intent is valid, in milliseconds.
     package static let lifetime: Int64 = 15 * 60_000
-    /// How far the clock that issued it may be ahead of the clock that checks it.
+    /// How far the clock that issued the intent may be ahead of the clock that checks it.
     private static let apart: Int64 = 60_000
     private static let prefix = "er_"
 
     package let text: String
     package let until: Instant
 
-    /// An intent for these streams of a customer at these versions.
+    /// An intent to erase these streams of a customer at these versions.
     package init(
         _ lives: [ErasedLife], _ treatment: PurchaseTreatment, until: Instant,
         digest: ([UInt8]) -> [UInt8]
@@ -24,7 +24,7 @@ package struct ErasureIntent: Hashable, Sendable {
         self.until = until
     }
 
-    /// Throws unless a recent look at these lives, for this treatment, gave that text.
+    /// Throws unless this text was recently issued for these streams and this treatment.
     static func require(
         _ text: String, for lives: [ErasedLife], _ treatment: PurchaseTreatment, now: Instant,
         digest: ([UInt8]) -> [UInt8]
@@ -39,13 +39,14 @@ package struct ErasureIntent: Hashable, Sendable {
     }
 }
 
-/// One of a customer's streams with its state.
+/// One of a customer's streams, with its state.
 package struct ErasedLife: Sendable {
     package let stream: Stream
     package let state: CustomerState
-    /// What a lost erasure forgot here, when it is repeated.
+    /// The marks of purchases that a lost erasure barred from ever having a holder again. Set only
+    /// when that erasure is repeated.
     package let lost: [PurchaseMark]?
-    /// Purchases with these marks that wait for a customer again.
+    /// Purchases with these marks that are waiting for a customer again.
     package let waiting: [PurchaseID]
 
     package init(
@@ -63,32 +64,32 @@ package struct ErasedLife: Sendable {
         state.version > 0 && !state.isErased || !(lost ?? []).isEmpty
     }
 
-    /// Purchases that may never have a holder again. One that gave coins, was refunded or is
-    /// blocked is always among them, even if the others become free: as a new purchase it would
-    /// count again.
+    /// Marks of the purchases that may never have a holder again. A purchase that gave coins, was
+    /// refunded or is blocked is always included, even if the others become free, because it would
+    /// count again as a new purchase.
     fileprivate func forgotten(
         _ treatment: PurchaseTreatment, digest: ([UInt8]) -> [UInt8]
     ) -> [PurchaseMark] {
-        // For a repeated erasure, the customer's purchases at that time are listed. Any that moved
-        // after the backup belong to someone else.
+        // A repeated erasure lists the customer's purchases at the time of the first one. Any that
+        // moved after the backup belong to someone else.
         if let lost { return lost.sorted() }
         let names = state.purchases.filter { treatment == .forget || state.hasCounted($0) }
             .flatMap(\.everyID)
         return Set(names.map { PurchaseMark($0, in: stream, digest: digest) }).sorted()
     }
 
-    /// Purchases that may have waited for a customer. Their keepers' streams are about the person,
-    /// too.
+    /// The keepers of purchases that may have waited for a customer. Their streams are about the
+    /// person, too.
     package var keepers: [CustomerID] {
         if !isLeft { return [] }
-        // A keeper is called after the name under which the purchase came to it.
+        // A keeper is named after the purchase's name at the time when it arrived there.
         let arrived = state.purchases.filter { $0.arrival != nil }.flatMap(\.allIDs)
         return arrived.map { .unclaimed($0) } + waiting.map { .unclaimed($0) }
     }
 }
 
 extension [ErasedLife] {
-    /// Throws if the customer was merged into another one, since they are erased together.
+    /// Throws if the customer was merged into another one, because the two are erased together.
     package func requireUnmerged(_ customer: CustomerID) throws(Refusal) {
         for life in self where life.stream.customer == customer {
             if let whole = life.state.mergedInto { throw .customerMerged(customer, into: whole) }
@@ -110,11 +111,11 @@ package struct EraseCustomer: Sendable {
     package let reason: Reason
     package let ticket: Ticket?
     package let treatment: PurchaseTreatment
-    /// The lives as they were looked at. The first one's stream is the command's own.
+    /// The streams as they were examined. The first one is the command's own.
     package let lives: [ErasedLife]
-    /// The intent of an earlier look; `nil` to erase the customer as it is now.
+    /// The intent from an earlier look; `nil` to erase the customer's current data.
     package let intent: String?
-    /// SHA-256.
+    /// Computes SHA-256.
     package let digest: @Sendable ([UInt8]) -> [UInt8]
 
     package init(
@@ -129,7 +130,7 @@ package struct EraseCustomer: Sendable {
         self.digest = digest
     }
 
-    /// The events of all streams, for one commit.
+    /// The events for all streams, to be written in one commit.
     package func decide(_ situation: borrowing Situation) throws(Refusal) -> Decision {
         var present: [ErasedLife] = []
         for life in lives {
@@ -195,7 +196,7 @@ extension CustomerState {
 }
 
 extension Command {
-    /// The same command, refused if its customer was erased after that instant.
+    /// This command, but refused if its customer was erased after that instant.
     package func unlessErased(since instant: Instant) -> Command {
         var command = self
         command.decide = { [decide, customer = stream.customer] situation throws(Refusal) in

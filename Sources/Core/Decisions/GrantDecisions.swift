@@ -7,9 +7,9 @@ package struct GiveGrant: Hashable, Sendable {
     }
 
     package enum Time: Hashable, Sendable {
-        /// Without a start, the grant begins immediately.
+        /// If there is no start, the grant begins immediately.
         case from(Instant?, until: End)
-        /// Starts when nothing else gives the entitlement any more, and lasts this long.
+        /// Starts once nothing else gives the entitlement, and lasts this long.
         case afterCurrent(CalendarDuration)
     }
     package let grant: GrantID
@@ -32,7 +32,7 @@ package struct GiveGrant: Hashable, Sendable {
 /// A request to change a grant's end.
 package struct ChangeGrant: Hashable, Sendable {
     package let grant: GrantID
-    /// A length counts from the grant's start.
+    /// A length is counted from the grant's start.
     package let end: GiveGrant.End
     package let reason: Reason
     package let ticket: Ticket?
@@ -60,7 +60,7 @@ package struct RevokeGrant: Hashable, Sendable {
 extension CustomerState {
     package static let grantLimit = 10_000
 
-    /// Gives the entitlement now, at its start, or once nothing else gives it.
+    /// Gives the entitlement now, at the given start, or once nothing else gives it.
     package func decide(
         _ wish: GiveGrant, by catalog: Catalog, now: Instant
     ) throws(Refusal) -> [Event] {
@@ -78,8 +78,8 @@ extension CustomerState {
         ]
     }
 
-    /// Changes the grant's end, which must be in the future. Does nothing if it already has that
-    /// end.
+    /// Changes the grant's end, which must be in the future. Does nothing if the grant already ends
+    /// then.
     package func decide(
         _ wish: ChangeGrant, by catalog: Catalog, now: Instant
     ) throws(Refusal) -> [Event] {
@@ -128,7 +128,7 @@ extension GiveGrant {
 }
 
 extension GiveGrant.End {
-    /// The resulting instant, which must be after the start.
+    /// The end as an instant, which must be after the start.
     fileprivate func instant(from start: Instant) throws(Refusal) -> Instant? {
         let end: Instant? =
             switch self {
@@ -144,7 +144,7 @@ extension GiveGrant.End {
 }
 
 extension ChangeGrant {
-    /// `start` is when the grant begins, as far as is known.
+    /// `start` is when the grant begins, according to current knowledge.
     fileprivate func changed(
         _ grant: Grant, from start: Instant?, now: Instant
     ) throws(Refusal) -> GrantChanged {

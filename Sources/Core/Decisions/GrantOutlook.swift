@@ -1,4 +1,4 @@
-/// What a new grant will amount to, for the person who gives it.
+/// Predicts the effect of a new grant, for the person who gives it.
 extension CustomerState {
     func outlook(of given: GrantGiven, by catalog: Catalog) -> GrantOutlook {
         var after = self
@@ -13,8 +13,8 @@ extension CustomerState {
         return outlook
     }
 
-    /// What gives the entitlement at that instant, if all answers about it are equal in both states
-    /// from that instant.
+    /// The source of the entitlement at that instant, provided that both states give equal answers
+    /// about it from then on.
     private func source(
         of id: EntitlementID, from start: Instant, with other: CustomerState, by catalog: Catalog
     ) -> Entitlement.Source? {
@@ -34,6 +34,6 @@ extension CustomerState {
     }
 
     /// How many boundaries to compare. Most answers differ at the first one, and few customers have
-    /// more.
+    /// more boundaries than this.
     private static let boundaryLimit = 100
 }

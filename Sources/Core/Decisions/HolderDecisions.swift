@@ -1,11 +1,11 @@
-/// What a project does when a customer proves a purchase that another customer holds.
+/// What a project does when a customer submits proof of a purchase that another customer holds.
 package struct TransferPolicy: Hashable, Sendable {
     package enum Rule: String, Hashable, Sendable, CaseIterable {
-        /// The holder keeps it.
+        /// The holder keeps the purchase.
         case keep
-        /// It moves, unless it currently gives its holder access.
+        /// The purchase moves unless it currently gives its holder access.
         case transferIfInactive = "transfer_if_inactive"
-        /// It moves.
+        /// The purchase moves.
         case transfer
     }
     package let rule: Rule
@@ -18,7 +18,7 @@ package struct TransferPolicy: Hashable, Sendable {
     }
 }
 
-/// Evidence of a purchase, and the customers that it points to.
+/// Evidence of a purchase, and the customers to whom it points.
 package struct Contact: Hashable, Sendable {
     package let purchase: PurchaseID
     /// The customer named by the order and account tokens of all the evidence, if any.
@@ -38,8 +38,8 @@ package struct Contact: Hashable, Sendable {
         self.submitter = submitter
     }
 
-    /// The customer who gets an unclaimed purchase. A customer named by the store comes before the
-    /// one who sent the evidence.
+    /// The customer who gets an unclaimed purchase. A customer named by the store has priority over
+    /// the one who sent the evidence.
     fileprivate var claimant: CustomerID? { named?.customer ?? previousHolder ?? submitter }
 
     fileprivate func placement(
@@ -62,8 +62,8 @@ package struct Holder: Sendable {
     }
 }
 
-/// Where to record facts about a purchase. They are always recorded, since they are true no matter
-/// who sends them.
+/// Where to record facts about a purchase. Facts are always recorded, because they are true no
+/// matter who sends them.
 package struct Placement: Hashable, Sendable {
     package struct Origin: Hashable, Sendable {
         package let customer: CustomerID
@@ -74,12 +74,12 @@ package struct Placement: Hashable, Sendable {
             self.cause = cause
         }
     }
-    /// The purchase's holder from here on. Facts are recorded with this customer.
+    /// The purchase's new or unchanged holder. Facts are recorded in this customer's stream.
     package let holder: CustomerID
-    /// The holder that the purchase moves away from first.
+    /// The holder from whom the purchase first moves away.
     package let origin: Origin?
-    /// What the customer who sent the evidence is told if another customer holds the purchase. It
-    /// does not reveal who.
+    /// The refusal for the sender of the evidence if another customer holds the purchase. It does
+    /// not reveal who the holder is.
     package let refusal: Refusal?
 
     package init(holder: CustomerID, movingFrom origin: Origin? = nil, refusal: Refusal? = nil) {
@@ -97,7 +97,7 @@ extension TransferPolicy {
         guard let holder, let purchase = holder.state.purchase(contact.purchase) else {
             return contact.placement(with: contact.claimant ?? .unclaimed(contact.purchase))
         }
-        // Its keeper may be called after another name of it.
+        // The keeper may be named after another name of the purchase.
         if holder.customer.isReserved {
             guard let claimant = contact.claimant else {
                 return Placement(holder: holder.customer)
@@ -141,13 +141,13 @@ extension TransferPolicy {
 }
 
 extension CustomerState {
-    /// Whether the purchase added to a balance, or would have. Credits never move, so neither does
-    /// the consumable that gave them.
+    /// Whether the purchase has added to a balance, or would have. Credits never move, so the
+    /// consumable that gave them does not move either.
     func isBoundByBalance(_ purchase: Purchase, by catalog: Catalog) -> Bool {
         purchase.kind(by: catalog) == .consumable || balances.hasCredits(of: purchase.id)
     }
 
-    /// Whether any transaction of the purchase gives access at that moment.
+    /// Whether any of the purchase's transactions gives access at that instant.
     func givesAccess(_ id: PurchaseID, by catalog: Catalog, at instant: Instant) -> Bool {
         rights(by: catalog).contains { right in
             guard case .transaction(_, let place, _) = right.source else { return false }
@@ -189,14 +189,14 @@ package struct MovePurchase: Sendable {
             cause: .undone(reason, ticket: ticket), catalog: catalog)
     }
 
-    /// The same move, but to the customer whom its receiver was merged into since, if any.
+    /// The same move, but to the customer into whom the receiver has since been merged, if any.
     package func reaching(_ whole: CustomerID?) throws(Refusal) -> MovePurchase {
         guard let whole else { return self }
         if whole == from { throw .cameFromPart(purchase, to) }
         return MovePurchase(purchase, from: from, to: whole, cause: cause, catalog: catalog)
     }
 
-    /// The events for both streams. Either all or none are appended, in one commit.
+    /// The events for both streams. They are appended together in one commit, or not at all.
     package func decide(
         from holder: CustomerState, to claimant: CustomerState, now: Instant
     ) throws(Refusal) -> Move {
@@ -228,7 +228,7 @@ package struct MovePurchase: Sendable {
 extension MovePurchase {
     private func isBound(_ held: Purchase, _ state: CustomerState) -> Bool {
         if from.isReserved { return false }
-        // If a token names another customer, a consumable that added nothing may still move.
+        // A consumable that added nothing may still move if a token names another customer.
         if case .named = cause { return state.balances.hasCredits(of: purchase) }
         return state.isBoundByBalance(held, by: catalog)
     }
@@ -243,7 +243,7 @@ package struct Move: Hashable, Sendable {
 }
 
 extension Purchase {
-    /// The keys for looking up the purchase's holder, one for each app that its facts name.
+    /// The keys for looking up the purchase's holder: one for each app that its facts name.
     package var heldPurchases: [HeldPurchase] {
         let facts = facts
         if isRead {
@@ -263,7 +263,7 @@ extension Purchase {
         return facts
     }
 
-    /// Tokens that those facts do not contain.
+    /// Tokens that these facts do not contain.
     var earlierTokens: [CarriedToken] {
         var told = CarriedTokens()
         told.join(facts)

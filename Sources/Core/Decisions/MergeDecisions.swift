@@ -1,11 +1,11 @@
-/// A request to merge a customer into another one, with everything that it has in both
+/// A request to merge a customer into another one, with everything that the customer has in both
 /// environments.
 package struct MergeCustomer: Sendable {
     package let from: CustomerID
     package let into: CustomerID
     package let reason: Reason
     package let ticket: Ticket?
-    /// Whether a back end asks, which the project must allow.
+    /// Whether a back end made the request, which the project must allow.
     package let isOfBackEnd: Bool
 
     package init(
@@ -19,7 +19,7 @@ package struct MergeCustomer: Sendable {
         self.isOfBackEnd = isOfBackEnd
     }
 
-    /// The events of all streams, for one commit.
+    /// The events for all streams, to be written in one commit.
     package func decide(_ situation: borrowing Situation) throws(Refusal) -> Decision {
         if from == into { throw .merge(.intoItself(from)) }
         let both = Situation.sides.map { side in
@@ -54,7 +54,7 @@ package struct MergeCustomer: Sendable {
     }
 
     /// A back end may merge two ids only if everything that moves could have been bought by these
-    /// two.
+    /// two customers.
     private func requirePermission(
         _ both: [Pair], _ situation: borrowing Situation
     ) throws(Refusal) {
@@ -122,7 +122,7 @@ private struct Pair {
         self.side = side
     }
 
-    /// Throws unless one customer may have everything that both have.
+    /// Throws unless one customer may have everything that the two have together.
     func requireRoom(now: Instant) throws(Refusal) {
         func require(
             _ what: MergeRefusal.Limit, _ limit: Int, _ count: (CustomerState) -> Int
@@ -181,11 +181,12 @@ extension Situation {
 }
 
 extension History {
-    /// Credits what the previous holder had not been credited. The catalog may have learned the
+    /// Credits whatever the previous holder was not credited. The catalog may have learned the
     /// product since.
     mutating func settle(_ purchases: [Purchase], by catalog: Catalog) {
         for purchase in purchases {
-            // Both customers may have had it, and a block of either holds for all of it.
+            // Both customers may have had the purchase, and a block on either side applies to all
+            // of it.
             let whole = state.purchase(purchase.id) ?? purchase
             for fact in whole.facts.transactions { settle(fact, by: catalog, named: nil) }
         }
@@ -193,14 +194,14 @@ extension History {
 }
 
 extension [CustomerState] {
-    /// Whether the customer was erased and nothing happened since.
+    /// Whether the customer was erased and nothing has happened since.
     fileprivate var areErased: Bool {
         contains { $0.version > 0 } && allSatisfy { $0.version == 0 || $0.isErased }
     }
 }
 
 extension Purchase {
-    /// The events that move the purchase to another customer who is the same person.
+    /// The events that move the purchase to another customer id of the same person.
     func carried(
         from holder: CustomerID, to other: CustomerID, _ cause: MoveCause, at now: Instant
     ) -> (leaving: Event, arriving: Event) {

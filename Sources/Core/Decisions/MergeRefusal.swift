@@ -1,9 +1,9 @@
 /// Why two customers cannot be merged, or a merge cannot be undone.
 package enum MergeRefusal: Hashable, Sendable {
     case intoItself(CustomerID)
-    /// The target was itself merged into that other customer.
+    /// The target was itself merged into another customer.
     case intoMerged(CustomerID, partOf: CustomerID)
-    /// The target was merged into the customer that should be merged into it.
+    /// The target was merged into the customer who should now be merged into it.
     case circle(CustomerID, CustomerID)
     case ofErased(CustomerID)
     case intoErased(CustomerID)
@@ -11,24 +11,25 @@ package enum MergeRefusal: Hashable, Sendable {
     case beyondLimit(Limit, Int)
     case balanceBeyondLimit(CurrencyID, Int64)
     case tooLarge(limit: Int)
-    /// What would move is more than one event can hold.
+    /// The merge would move more than one event can hold.
     case tooMuch
-    /// The project does not let back ends merge.
+    /// The project does not let back ends merge customers.
     case notAllowed
-    /// A back end cannot merge a customer with a purchase that another account may claim.
+    /// A back end cannot merge a customer who has a purchase that another account may claim.
     case purchaseOfAnother(PurchaseID)
     case notMerged(CustomerID)
-    /// It came through another customer's merge, which has to be undone first.
+    /// The customer came along when another customer was merged, and that merge has to be undone
+    /// first.
     case undoneLater(CustomerID, first: CustomerID)
-    /// Coins that came along are gone, by currency.
+    /// Coins that came along have been used; listed by currency.
     case spent([Loss])
 
-    /// What of a currency an undo lacks.
+    /// The amount of a currency that is missing for an undo.
     package struct Loss: Hashable, Sendable {
         package let currency: CurrencyID
-        /// The present balance.
+        /// The current balance.
         package let has: Int64
-        /// How much would go back.
+        /// How much would have to go back.
         package let needs: Int64
         /// How much has to be given first.
         package let missing: Int64
@@ -39,7 +40,7 @@ package enum MergeRefusal: Hashable, Sendable {
         }
     }
 
-    /// Things that are limited for one customer.
+    /// The things that are limited per customer.
     package enum Limit: String, Hashable, Sendable, CaseIterable {
         case grants
         case tokens
@@ -77,7 +78,7 @@ package enum MergeRefusal: Hashable, Sendable {
         }
     }
 
-    /// The member of the call to correct; `nil` if none is wrong by itself.
+    /// The member of the request to correct; `nil` if no single member is wrong.
     package var member: String? {
         switch self {
         case .intoItself, .intoMerged, .circle, .intoErased: "into"
@@ -95,25 +96,25 @@ package enum MergeRefusal: Hashable, Sendable {
         case .intoMerged(let id, let whole):
             "The customer \"\(id)\" was merged into \"\(whole)\"; merge into that one."
         case .circle(let from, let into):
-            "The customer \"\(into)\" was merged into \"\(from)\" before, so they are one already; undo that "
-                + "first if it is to be the other way round."
+            "The customer \"\(into)\" was merged into \"\(from)\" before, so they are already one customer; undo that "
+                + "merge first to merge them the other way round."
         case .ofErased(let id):
             "The customer \"\(id)\" was erased, and there is nothing left to merge."
         case .intoErased(let id):
             "The customer \"\(id)\" was erased; merge into a customer who was not."
         case .beyondLimit(let what, let limit):
-            "Both customers together would have more than \(limit) \(what.rawValue), the limit of one "
+            "Both customers together would have more than \(limit) \(what.rawValue), the limit for one "
                 + "customer; nothing was done."
         case .balanceBeyondLimit(let currency, let limit):
-            "The balance of \"\(currency)\" of both customers together would pass \(limit); adjust one first."
+            "The combined balance of \"\(currency)\" would exceed \(limit); adjust one of the balances first."
         case .tooLarge(let limit):
             "Merging these customers would take more than \(limit) events, the limit of one commit; nothing "
                 + "was done."
         case .tooMuch:
-            "The customer has more grants, orders and credited transactions than can go along at once: "
-                + "\(Belongings.limit) grants and orders, of which four credited transactions weigh one; nothing was done."
+            "The customer has more grants, orders and credited transactions than one merge can move: "
+                + "\(Belongings.limit) grants and orders, where four credited transactions count as one; nothing was done."
         case .notAllowed:
-            "The project lets no back end merge customers; allow it with: deed project set --merge backend, "
+            "The project does not let back ends merge customers; allow it with: deed project set --merge backend, "
                 + "or use an admin's or a support key."
         case .purchaseOfAnother(let id):
             "The purchase \"\(id)\" came from another customer, or carries the account token of one, so no "
@@ -123,7 +124,7 @@ package enum MergeRefusal: Hashable, Sendable {
         case .undoneLater(let id, let first):
             "The customer \"\(id)\" came along when \"\(first)\" was merged; undo the merge of \"\(first)\" first."
         case .spent(let losses):
-            "Coins that came along were spent or taken since, and no others go back for them; have an admin give "
+            "Coins that came along have been spent or taken since, and no others replace them; have an admin give "
                 + losses.map { "\($0.missing) of \"\($0.currency)\"" }.joined(separator: " and ")
                 + " first, or leave the customers merged."
         }

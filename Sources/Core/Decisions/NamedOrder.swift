@@ -1,17 +1,17 @@
-/// An order named by the sender of evidence, and the transaction that fulfils it. Legacy evidence
-/// has no token that leads to the order.
+/// An order named by the sender of evidence, and the transaction that fulfils it. It is needed
+/// because legacy evidence has no token that leads to the order.
 package struct NamedOrder: Hashable, Sendable {
     let order: OrderID
     let purchase: PurchaseID
     let transaction: TransactionID
 
-    /// How far the store's clock may be behind ours.
+    /// How far the store's clock may be behind Deed's.
     static let clockTolerance: Int64 = 5 * 60 * 1000
 }
 
 extension Order {
-    /// The transaction that fulfils the order: the first one of its product that was made after the
-    /// order was opened and fulfils no other order. A receipt lists many older ones.
+    /// The transaction that fulfils the order: the first transaction for its product that was made
+    /// after the order was opened and fulfils no other order. A receipt also lists many older ones.
     func fulfilment(
         among facts: some Sequence<TransactionFact>, of state: CustomerState
     ) -> NamedOrder? {
@@ -35,7 +35,7 @@ extension Order {
 }
 
 extension CustomerState {
-    /// The event by which the fact fulfils the order named for its transaction.
+    /// The event that records that this fact fulfils the order.
     func fulfilment(of named: NamedOrder, by fact: TransactionFact) -> Event? {
         guard named.transaction == fact.transaction, named.purchase == fact.purchase,
             let order = order(named.order), order.fulfilled == nil

@@ -1,10 +1,10 @@
 /// A request to announce a purchase.
 package struct OpenOrder: Hashable, Sendable {
     package let order: OrderID
-    /// A token that was never used before.
+    /// A token that has never been used before.
     package let token: AccountToken
     package let product: ProductID?
-    /// How long to wait for the purchase; `nil` for the project's setting.
+    /// How long to wait for the purchase; `nil` to use the project's setting.
     package let lifetime: CalendarDuration?
 
     package init(
@@ -68,8 +68,9 @@ extension CustomerState {
         }
     }
 
-    /// The event by which the fact fulfils the order that it names. The first transaction with a
-    /// token belongs to the order, even if the order was closed. Renewals have the token as well.
+    /// The event that records that the fact fulfils the order it names. The first transaction with
+    /// the order's token belongs to the order, even if the order was closed. Renewals carry the
+    /// token as well.
     func fulfilment(by fact: TransactionFact) -> Event? {
         guard let token = fact.accountToken.flatMap(AccountToken.init),
             let order = orders.first(where: { $0.opened.token == token }), order.fulfilled == nil

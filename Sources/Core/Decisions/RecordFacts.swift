@@ -1,12 +1,12 @@
-/// A request to record what verified evidence states, about unclaimed purchases or about this
-/// customer's.
+/// A request to record the facts stated by verified evidence, about unclaimed purchases or about
+/// this customer's purchases.
 package struct RecordFacts: Sendable {
     package let facts: Facts
     package let catalog: Catalog
-    /// Whether the stream only keeps the purchase until a customer claims it. Nothing is credited
-    /// before that.
+    /// Whether the stream only keeps the purchase until a customer claims it. Until then, nothing
+    /// is credited.
     package let isUnclaimed: Bool
-    /// The order that a transaction fulfils without naming it.
+    /// The order that a transaction fulfils although it does not name the order.
     let named: NamedOrder?
 
     package init(
@@ -20,7 +20,7 @@ package struct RecordFacts: Sendable {
 }
 
 extension CustomerState {
-    /// Records new facts. A fact that changes nothing makes no event.
+    /// Records new facts. A fact that changes nothing creates no event.
     package func decide(_ wish: RecordFacts) -> [Event] {
         var history = History(of: self)
         history.record(wish)
@@ -28,7 +28,7 @@ extension CustomerState {
     }
 }
 
-/// Events under construction, each decided on the state after the previous ones.
+/// Events under construction. Each is based on the state after the previous ones.
 struct History {
     private(set) var state: CustomerState
     private(set) var events: [Event] = []
@@ -66,7 +66,7 @@ struct History {
 }
 
 extension CustomerState {
-    /// The event for what the fact changes, if anything.
+    /// The event for the change that the fact makes, if any.
     fileprivate func event(for fact: TransactionFact) -> Event? {
         if fact.reading != nil { return event(forReading: fact) }
         guard let purchase = purchase(fact.purchase),
@@ -74,7 +74,7 @@ extension CustomerState {
         else { return newTransaction(fact) }
         var joined = known
         joined.join(fact)
-        // An outweighed statement may still have a token, which counts permanently.
+        // Even an outweighed statement may carry a token, and tokens count permanently.
         let tellsToken = CarriedToken(fact).map { !purchase.carried.holds($0) } ?? false
         if joined == known, !tellsToken { return nil }
         return Event.restating(
@@ -111,8 +111,8 @@ extension CustomerState {
 }
 
 extension Event {
-    /// How a person would describe the change. An upgrade was already reported if the period that
-    /// replaced this one is known.
+    /// The event that describes the change as a person would. An upgrade has already been reported
+    /// if the period that replaced this one is known.
     fileprivate static func restating(
         _ fact: TransactionFact, from old: TransactionFact, to new: TransactionFact,
         wasReplaced: Bool

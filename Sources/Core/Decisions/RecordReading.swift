@@ -1,5 +1,6 @@
 extension CustomerState {
-    /// The event for what a reading changes, if anything: one that repeats the reading before it does not.
+    /// The event for the change that a reading makes, if any. A reading that repeats the previous
+    /// one changes nothing.
     func event(forReading fact: TransactionFact) -> Event? {
         var (after, before) = (purchases, purchases.filter { $0.isSame(as: fact) })
         after.join(reading: fact)
@@ -11,7 +12,7 @@ extension CustomerState {
 }
 
 extension Purchase {
-    /// How a person would describe what is new.
+    /// The event that describes the change as a person would.
     fileprivate func event(of fact: TransactionFact, after former: Purchase?) -> Event {
         let known = former?.periods ?? []
         if known.isEmpty { return periods.isEmpty ? .purchaseRestated(fact) : .purchaseMade(fact) }
@@ -40,7 +41,8 @@ extension Purchase {
 }
 
 extension TransactionFact {
-    /// Whether the product goes on under the reading's token, as after a top-up or with an add-on.
+    /// Whether the product continues under the reading's token, for example after a top-up or with
+    /// an add-on.
     fileprivate func gives(_ product: ProductID) -> Bool {
         reading?.items.contains { $0.isOwned && $0.product == product } ?? false
     }

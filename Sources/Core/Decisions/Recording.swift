@@ -1,4 +1,4 @@
-/// Decides a submission item by item, each on the state after the previous ones.
+/// Decides a submission item by item. Each item is decided with the state after the previous ones.
 struct Recording {
     private let bearer: Submission.Bearer
     private let policy: TransferPolicy
@@ -47,7 +47,7 @@ struct Recording {
             outcome.newUnknownProduct = unknown
             decision.items.append(outcome)
         }
-        // An installation belongs to a customer only if the customer submits it.
+        // An installation is recorded for a customer only if that customer submits it.
         var refusal: Refusal?
         var joined = 0
         if let customer = bearer.customer, !item.apps.apps.isEmpty {
@@ -67,8 +67,9 @@ struct Recording {
         }
     }
 
-    /// Records which accounts installed the customer's apps, if the accounts may have the customer.
-    /// Returns how many accounts the customer joined, and why the customer may not join another.
+    /// Records which accounts installed the customer's apps, if the accounts have room for the
+    /// customer. Returns how many accounts the customer joined, and why the customer may not join
+    /// another.
     private mutating func recordInstallations(
         _ facts: Facts, of customer: CustomerID
     ) -> (joined: Int, refusal: Refusal?) {
@@ -89,7 +90,7 @@ struct Recording {
     }
 
     /// Adds the customer to the account unless the account is full. Customers recorded before the
-    /// limit existed stay.
+    /// limit existed remain.
     private mutating func admit(
         _ customer: CustomerID, to account: AppTransactionID
     ) throws(Refusal) {
@@ -106,7 +107,7 @@ struct Recording {
         keep(history, of: keeper)
     }
 
-    /// The first product in unrecorded transactions that the catalog does not know.
+    /// The first product in not yet recorded transactions that the catalog does not know.
     private func newUnknownProduct(of group: PurchaseFacts) -> ProductKey? {
         let purchase = group.held.purchase
         for fact in group.facts.transactions {
@@ -117,8 +118,8 @@ struct Recording {
         return nil
     }
 
-    /// Whether it may never have a holder again, under whatever name. After a restore, it may have one that the erasure
-    /// did not know.
+    /// Whether the purchase, under any of its names, may never have a holder again. After a
+    /// restore, it may have a holder of whom the erasure did not know.
     private func isErased(_ group: PurchaseFacts) -> Bool {
         func isForgotten(_ name: PurchaseID) -> Bool {
             situation.erased.contains(name) && holders[name] == nil
@@ -130,7 +131,7 @@ struct Recording {
             && group.facts.transactions.contains { $0.otherNames.contains(where: isForgotten) }
     }
 
-    /// Keeps nothing of evidence that is only about erased purchases.
+    /// Discards evidence that is only about erased purchases.
     private mutating func refuseErased(_ item: Submission.Item) {
         decision.unkept.insert(place)
         for group in item.groups {
@@ -173,7 +174,7 @@ struct Recording {
         return eventCount > before && !onlyRepeats ? .recorded : .alreadyKnown
     }
 
-    /// What waits under another name of the same purchase goes along with it.
+    /// Moves along what waits under other names of the same purchase.
     private mutating func gather(_ group: PurchaseFacts, with holder: CustomerID) {
         for other in group.facts.transactions.flatMap(\.otherNames) {
             guard let keeper = holders[other], keeper.isReserved, keeper != holder,
@@ -196,8 +197,8 @@ struct Recording {
         return policy.place(contact, holder: holder, catalog: catalog, now: now)
     }
 
-    /// The customer named by tokens in recorded facts and in this evidence. The same rule applies
-    /// to every caller, including one who restores.
+    /// The customer named by the tokens in recorded facts and in this evidence. The same rule
+    /// applies to every caller, including one who restores purchases.
     private func named(_ group: PurchaseFacts, _ holder: CustomerID?) -> NamedHolder? {
         let recorded = holder.flatMap { state(of: $0).purchase(group.held.purchase) }
         var tokens = recorded?.carried ?? CarriedTokens()
@@ -230,8 +231,8 @@ struct Recording {
         keep(history, of: customer)
     }
 
-    /// The customer's history from this point. The state is removed from the dictionary to change
-    /// it in place, because a receipt may name thousands of purchases.
+    /// The customer's history from this point. The state is removed from the dictionary so that it
+    /// can be changed in place, because a receipt may name thousands of purchases.
     private mutating func history(of customer: CustomerID) -> History {
         History(of: states.removeValue(forKey: customer) ?? situation.customer(customer))
     }
@@ -256,7 +257,7 @@ struct Recording {
 }
 
 extension Submission {
-    /// The transaction that fulfils the named order, if any does.
+    /// The transaction that fulfils the named order, if there is one.
     fileprivate func namedOrder(in situation: Situation) throws(Refusal) -> NamedOrder? {
         guard let order, let customer = bearer.customer else { return nil }
         let state = situation.customer(customer)
@@ -268,15 +269,15 @@ extension Submission {
 }
 
 extension PurchaseFacts {
-    /// Whether it says more than what is recorded for a customer.
+    /// Whether it states more than has been recorded for the customer.
     fileprivate func isNews(to customer: CustomerState) -> Bool {
         guard let known = customer.purchase(held.purchase) else { return true }
         let joined = known.joined(with: [facts])
         return joined.tellsMore(than: known) || joined.carried != known.carried
     }
 
-    /// Whether it repeats, as the store's latest statement, what is recorded for a customer. Older
-    /// statements that arrive later then change nothing.
+    /// Whether it is the store's latest statement and repeats what has been recorded for the
+    /// customer. Older statements that arrive later then change nothing.
     fileprivate func settles(_ customer: CustomerState) -> Bool {
         guard let known = customer.purchase(held.purchase) else { return false }
         return facts.transactions.contains { fact in

@@ -1,7 +1,7 @@
-/// What happened to a purchase with a refund request, as far as the log shows.
+/// What happened to a purchase for which a refund was requested, as far as the log shows.
 package struct Consumption: Hashable, Sendable {
-    /// Whether the customer got what was bought; `nil` if the catalog gives nothing for it, so the
-    /// log cannot show it.
+    /// Whether the customer got what was bought; `nil` if the catalog gives nothing for it, because
+    /// then the log cannot show it.
     package let isDelivered: Bool?
     /// How much was used, in thousandths of a percent; `nil` if the log does not show it, or if the
     /// store measures it.
@@ -12,8 +12,8 @@ package struct Consumption: Hashable, Sendable {
 }
 
 extension CustomerState {
-    /// What happened to the transaction so far. Whatever is left of a balance counts as unused,
-    /// since coins do not show which purchase they came from.
+    /// What has happened to the transaction so far. Whatever is left of a balance counts as unused,
+    /// because coins do not show which purchase they came from.
     package func consumption(
         of request: RefundFact, at now: Instant, by catalog: Catalog
     ) -> Consumption {
@@ -54,7 +54,7 @@ extension CustomerState {
 }
 
 extension TransactionFact {
-    /// Whether its product unlocks or credits something, so the log shows its delivery.
+    /// Whether its product unlocks or credits something, so that the log shows its delivery.
     fileprivate func givesAnything(by catalog: Catalog) -> Bool {
         soldProducts.contains { id in
             let product = catalog.product(ProductKey(store: store, id: id))
@@ -64,7 +64,7 @@ extension TransactionFact {
 }
 
 extension Interval {
-    /// How much of its period has passed, in thousandths of a percent; `nil` if it has no end.
+    /// How much of the transaction's period has passed, in thousandths of a percent; `nil` if it has no end.
     fileprivate func passedMilliPercent(at now: Instant) -> Int64? {
         guard let end, end > start else { return nil }
         let whole = Int128(end.milliseconds) - Int128(start.milliseconds)

@@ -1,7 +1,7 @@
-/// The next step in reporting to the store about a purchase with a refund request.
+/// The next step of a report to the store about a purchase for which a refund was requested.
 package enum RefundReportStep: Hashable, Sendable {
-    /// Determines the report's content, or ends the report as too late. `obstacle` is what
-    /// prevented it.
+    /// Determines the report's content, or ends the report because it is too late. `obstacle` is
+    /// the reason why no report has been sent.
     case prepare(obstacle: String?)
     case finish(RefundReport.End, detail: String?)
 }
@@ -44,13 +44,13 @@ extension Purchase {
                         request: id, purchase: self.id, why: .tooLate,
                         detail: holder.reasonForSilence(isKnown: content != nil) ?? obstacle))
             }
-            // There is no customer yet who could have agreed.
+            // There is no customer yet who could have consented.
             guard let content, report(on: id) == nil, !holder.customer.isReserved else {
                 return nil
             }
             return .refundReportPrepared(RefundReportPrepared(request, content))
         case .finish(let end, let detail):
-            // The store has the report, even if it has decided meanwhile.
+            // The store has the report, even if it has decided in the meantime.
             guard let report = report(on: id), report.end == nil else { return nil }
             switch end {
             case .reported:
@@ -64,7 +64,7 @@ extension Purchase {
 }
 
 extension Holder {
-    /// Why the store cannot get a report about a purchase.
+    /// Why no report about a purchase can be sent to the store.
     fileprivate func reasonForSilence(isKnown: Bool) -> String? {
         if customer.isReserved { return "No customer claimed the purchase." }
         if isKnown { return nil }

@@ -1,6 +1,6 @@
 extension Submission {
-    /// The result for each piece of evidence, derived from the events that this submission recorded
-    /// for the customer the first time.
+    /// The result for each piece of evidence in a repeated submission. It is derived from the
+    /// events that the first submission recorded for the customer.
     package func outcomes(
         repeating events: some Sequence<Event>, in state: CustomerState
     ) -> [ItemOutcome] {
@@ -29,7 +29,7 @@ extension Submission {
 }
 
 extension CustomerState {
-    /// Whether the customer has the account that installed the app, as far as is known.
+    /// Whether the customer is recorded with the account that installed the app.
     fileprivate func has(_ fact: AppFact) -> Bool {
         guard let account = fact.appTransaction, AppVersion(fact.originalVersion) != nil else {
             return true
@@ -43,8 +43,8 @@ private struct Told {
     private var ofApps: [AppFact] = []
     private var ofConsents: [ConsentFact] = []
     private var ofPurchases: [PurchaseID: [Event]] = [:]
-    /// Purchases with consequences of a fact. If no fact was new, the catalog may have learned the
-    /// product since, or an order was named.
+    /// Purchases for which only consequences of a fact were recorded. Either the catalog has
+    /// learned the product since, or an order was named.
     private var settled: Set<PurchaseID> = []
     /// Purchases that moved to another customer because a token in the evidence named that
     /// customer.
@@ -87,12 +87,12 @@ private struct Told {
 }
 
 extension PurchaseFacts {
-    /// The order of the newest transaction, if support settled it before the evidence came.
+    /// The order of the newest transaction, if support settled it before the evidence arrived.
     func settledOrder(of state: CustomerState) -> OrderID? {
         newest.flatMap { state.settledOrder(of: $0.transaction, held.purchase)?.id }
     }
 
-    /// Whether the event records one of its facts, or the arrival of the purchase.
+    /// Whether the event records one of these facts, or the arrival of the purchase.
     fileprivate func states(_ event: Event) -> Bool {
         switch event.fact {
         case .transaction(let fact):
@@ -106,7 +106,7 @@ extension PurchaseFacts {
         }
     }
 
-    /// The result given to the customer with this state.
+    /// The result for a customer with this state.
     fileprivate func result(
         isNew: Bool, isLeft: Bool, in state: CustomerState
     ) -> ItemOutcome.Result {
@@ -121,14 +121,15 @@ extension PurchaseFacts {
 }
 
 extension TransactionFact {
-    /// Whether it is a later reading of the same purchase: a repetition reads it anew.
+    /// Whether this is a later reading of the same purchase. A repeated submission reads the
+    /// purchase again.
     fileprivate func isReadAgain(after other: TransactionFact) -> Bool {
         reading != nil && !names.isDisjoint(with: other.names)
     }
 }
 
 extension Event {
-    /// The purchase that its fact is about, or that it brought.
+    /// The purchase that the event's fact is about, or that the event brought.
     fileprivate var statedPurchase: PurchaseID? {
         switch fact {
         case .transaction(let fact): fact.purchase
@@ -143,7 +144,7 @@ extension Event {
         if case .purchaseAttached(let attached) = self { attached.purchase } else { nil }
     }
 
-    /// The purchase whose order or balance it updates.
+    /// The purchase whose order or balance the event updates.
     fileprivate var settledPurchase: PurchaseID? {
         switch self {
         case .orderFulfilled(let fulfilled): fulfilled.purchase

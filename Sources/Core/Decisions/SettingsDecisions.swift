@@ -1,4 +1,4 @@
-/// What to change about an app; `nil` keeps a member, or gives a new app the default.
+/// The changes to make to an app. `nil` keeps a member, or gives a new app the default.
 package struct AppChange: Hashable, Sendable {
     package var appleID: Int64??
     package var sandboxAccess: SandboxAccess?
@@ -13,26 +13,27 @@ package struct AppChange: Hashable, Sendable {
     }
 }
 
-/// Who changes an app.
+/// Who is changing an app.
 package enum AppSetter: Hashable, Sendable {
-    /// The person with the command line and the database, who is responsible for all projects.
+    /// The person with access to the command line and the database, who is responsible for all
+    /// projects.
     case `operator`
-    /// The holder of a key to this one project.
+    /// The holder of a key to this project only.
     case key
 }
 
-/// What to change in a project's settings; `nil` keeps a member.
+/// The changes to make to a project's settings. `nil` keeps a member.
 package struct SettingsChange: Hashable, Sendable {
     package var transfer: TransferPolicy.Rule?
     package var restore: TransferPolicy.Rule??
     package var coolDown: CalendarDuration?
     package var orderLifetime: CalendarDuration?
-    /// Limits for the named currencies; `nil` removes a limit and with it the permission.
+    /// Limits for the named currencies. `nil` removes a limit, and with it the permission.
     package var creditLimits: [CurrencyID: CreditLimit?]
     package var refundReporting: RefundReporting??
     package var customersPerAccount: Int64??
-    /// What support staff may grant of the named entitlements; `nil` removes a limit and with it
-    /// the permission.
+    /// The longest grants that support staff may give, for the named entitlements. `nil` removes a
+    /// limit, and with it the permission.
     package var supportLimits: [EntitlementID: CalendarDuration?]
     package var merge: MergePolicy?
 
@@ -58,9 +59,9 @@ package struct SettingsChange: Hashable, Sendable {
 extension ProjectState {
     package static let appLimit = 100
 
-    /// Adds or changes an app. Does nothing if nothing differs, unless the request must be
-    /// remembered. A key may add only what the operator allowed. An operator's addition allows the
-    /// app.
+    /// Adds or changes an app. Does nothing if there is no difference, unless the request must be
+    /// remembered. A key may add only the apps that the operator allowed. If an operator adds an
+    /// app, that also allows it.
     package func set(
         _ key: AppKey, _ change: AppChange, of project: ProjectID, by setter: AppSetter,
         isRemembered: Bool = false
@@ -82,7 +83,7 @@ extension ProjectState {
         return app == known && !isRemembered ? allowed : allowed + [.appSet(app)]
     }
 
-    /// Lets the project's keys add an app, or any app. Does nothing if they already may.
+    /// Lets the project's keys add this app, or any app. Does nothing if they already may.
     package func allow(
         _ allowance: AppAllowance, in project: ProjectID
     ) throws(Refusal) -> [Event] {
@@ -98,7 +99,7 @@ extension ProjectState {
         return [.appAllowed(allowance)]
     }
 
-    /// Withdraws such a permission. Apps already in the project stay.
+    /// Withdraws such a permission. Apps that are already in the project stay there.
     package func disallow(
         _ allowance: AppAllowance, in project: ProjectID
     ) throws(Refusal) -> [Event] {
@@ -111,13 +112,13 @@ extension ProjectState {
         return isAllowed ? [.appDisallowed(allowance)] : []
     }
 
-    /// Removes the app from the project. Everything that its purchases gave stays.
+    /// Removes the app from the project. Everything that its purchases gave remains.
     package func remove(_ key: AppKey) throws(Refusal) -> [Event] {
         if app(key) == nil { throw .appUnknown(key.id) }
         return [.appRemoved(AppRemoved(key: key))]
     }
 
-    /// Throws unless the catalog knows every name that gets a limit, or the name already has one.
+    /// Throws unless each name that gets a limit is in the catalog or already has a limit.
     package func requireNames(of change: SettingsChange) throws(Refusal) {
         try requireEntitlements(of: change)
         for currency in change.limitedCurrencies where settings.creditLimits[currency] == nil {
@@ -125,7 +126,7 @@ extension ProjectState {
         }
     }
 
-    /// Changes the project's settings; does nothing if nothing differs.
+    /// Changes the project's settings. Does nothing if there is no difference.
     package func change(_ change: SettingsChange, of project: ProjectID) throws(Refusal) -> [Event]
     {
         if !exists { throw .projectUnknown(project) }

@@ -1,6 +1,6 @@
-/// A request to record what proven evidence states, all for one project and environment.
+/// A request to record the statements of proven evidence, all for one project and environment.
 package struct Submission: Sendable {
-    /// What one piece of evidence states, and its index in the submission.
+    /// The statements of one piece of evidence, and its index in the submission.
     package struct Item: Sendable {
         package let index: Int
         let groups: [PurchaseFacts]
@@ -15,9 +15,9 @@ package struct Submission: Sendable {
             self.apps = apps
         }
     }
-    /// Who sent the evidence.
+    /// The sender of the evidence.
     package enum Bearer: Hashable, Sendable {
-        /// The store itself. It knows no customers.
+        /// The store itself. It does not know customers.
         case store
         case customer(CustomerID)
         /// A customer who restores earlier purchases.
@@ -30,14 +30,15 @@ package struct Submission: Sendable {
             }
         }
     }
-    /// The maximum number of events from one submission. Others wait while they are written.
+    /// The maximum number of events from one submission. Other commands wait while they are
+    /// written.
     package static let eventLimit = 20_000
 
     package let items: [Item]
     package let bearer: Bearer
-    /// One of the customer's orders, fulfilled by one of the transactions.
+    /// One of the customer's orders, which one of the transactions fulfils.
     package let order: OrderID?
-    /// Customers concerned by news about an account rather than a purchase.
+    /// Customers concerned by news that is about an account and not about a purchase.
     package let concerned: [CustomerID]
     /// Whether to skip statements that only repeat what is known, however recently they were
     /// signed.
@@ -64,9 +65,9 @@ package struct Submission: Sendable {
     /// Account tokens in the evidence, in lower case and without duplicates.
     package var tokens: [String] { distinct(groups.flatMap(\.tokens)) }
 
-    /// Streams that keep unclaimed purchases, and customers concerned by news. If a customer sends
-    /// the evidence, nothing stays unclaimed; instead, accounts' streams are read for their
-    /// customers.
+    /// The streams that keep unclaimed purchases, and the customers concerned by news. If a
+    /// customer sends the evidence, nothing stays unclaimed; instead, the accounts' streams are
+    /// read for their customers.
     package var keepers: [CustomerID] {
         guard bearer == .store else {
             return distinct(items.flatMap(\.apps.apps).compactMap(\.appTransaction))
@@ -76,15 +77,15 @@ package struct Submission: Sendable {
             + distinct(items.flatMap { customers(concernedBy: $0) })
     }
 
-    /// Customers concerned by the consents in an item. News that concerns no customer yet is still
-    /// recorded.
+    /// The customers concerned by an item's consents. News that does not concern any customer yet
+    /// is still recorded.
     func customers(concernedBy item: Item) -> [CustomerID] {
         if bearer != .store || item.apps.consents.isEmpty { return [] }
         return concerned.isEmpty
             ? item.apps.consents.map { .unclaimed($0.appTransaction) } : concerned
     }
 
-    /// The events for all customers whom the evidence concerns, and the result for each item.
+    /// The events for all customers concerned, and the result for each item.
     package func decide(_ situation: Situation) throws(Refusal) -> Decision {
         var recording = try Recording(self, in: situation)
         for (place, item) in items.enumerated() {
@@ -98,7 +99,7 @@ package struct Submission: Sendable {
 }
 
 extension Submission {
-    /// The results, with the products that the catalog does not know.
+    /// The results, with the products that the catalog does not know filled in.
     package func noting(_ outcomes: [ItemOutcome], by catalog: Catalog) -> [ItemOutcome] {
         let groups = items.flatMap { item -> [PurchaseFacts?] in
             item.groups.isEmpty ? [nil] : item.groups
@@ -114,7 +115,7 @@ extension Submission {
     }
 }
 
-/// What one piece of evidence states about one purchase.
+/// The statements of one piece of evidence about one purchase.
 struct PurchaseFacts: Sendable {
     let held: HeldPurchase
     fileprivate(set) var facts = Facts()
@@ -123,7 +124,7 @@ struct PurchaseFacts: Sendable {
         facts.transactions.max { ($0.purchased, $0.transaction) < ($1.purchased, $1.transaction) }
     }
 
-    /// Purchases that this one continues, usually none.
+    /// The purchases that this one continues, usually none.
     var previous: [HeldPurchase] {
         facts.transactions.flatMap { [$0.previous].compactMap(\.self) + $0.otherNames }
             .filter { $0 != held.purchase }.map { HeldPurchase(app: held.app, purchase: $0) }
@@ -134,7 +135,7 @@ struct PurchaseFacts: Sendable {
         facts.transactions.lazy.compactMap { $0.unknownProduct(by: catalog) }.first
     }
 
-    /// Its tokens in lower case, the newest transaction's first.
+    /// The purchase's tokens in lower case, those of the newest transaction first.
     var tokens: [String] {
         if facts.transactions.count == 1, facts.renewals.isEmpty {
             return facts.transactions.compactMap(\.accountToken).compactMap(AccountToken.init)

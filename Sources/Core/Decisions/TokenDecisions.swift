@@ -1,4 +1,4 @@
-/// A request to make every purchase with a token the customer's.
+/// A request to assign every purchase with a certain token to the customer.
 package struct RegisterToken: Hashable, Sendable {
     package let token: AccountToken
 
@@ -19,7 +19,7 @@ extension CustomerState {
         return [.tokenRegistered(TokenRegistered(token: wish.token))]
     }
 
-    /// Whether the customer's own events show that purchases with the token are the customer's.
+    /// Whether the customer's own events show that purchases with the token belong to the customer.
     package func isNamed(by token: String) -> Bool {
         tokens.contains { $0.text == token } || orders.contains { $0.opened.token.text == token }
     }

@@ -1,10 +1,10 @@
 extension Situation {
-    /// How many purchases one token can bring to a customer. More can wait only if a client gives
-    /// all customers the same token, and then they do not all belong to one customer.
+    /// How many purchases one token can bring to a customer. More purchases can wait only if a
+    /// client gives all customers the same token, and then they do not all belong to one customer.
     package static let claimLimit = 1000
 
-    /// What the customer gets with the token: these events, every purchase waiting under it, and
-    /// purchases of other holders that the token makes this customer's.
+    /// The command's effect when a customer gets the token: these events, every purchase that waits
+    /// under the token, and other holders' purchases that the token assigns to this customer.
     package func claiming(
         _ token: AccountToken, for customer: CustomerID, after events: [Event]
     ) throws(Refusal) -> Decision {
@@ -38,12 +38,12 @@ extension Situation {
                 })
     }
 
-    /// Why the purchase moves to the customer who gets the token; `nil` if it stays.
+    /// Why the purchase moves to the customer who gets the token; `nil` if it does not move.
     private func cause(
         ofMoving id: PurchaseID, of keeper: CustomerState, _ holder: CustomerID,
         by token: AccountToken, to customer: CustomerID
     ) -> MoveCause? {
-        // A row without a supporting event is not a waiting purchase.
+        // If no event supports the row, there is no waiting purchase.
         guard let purchase = keeper.purchase(id), holder != customer else { return nil }
         if holder.isReserved { return .claimed }
         if keeper.keepsAgainstTokens(purchase) { return nil }
@@ -56,7 +56,7 @@ extension Situation {
 }
 
 extension Command {
-    /// A command that gives the customer a token and the purchases that wait under it.
+    /// A command that assigns the customer a token and the purchases that are waiting under it.
     package static func claiming(
         _ token: AccountToken, for stream: Stream, actor: Actor, cause: Cause,
         decide: @escaping @Sendable (borrowing Situation) throws(Refusal) -> [Event]

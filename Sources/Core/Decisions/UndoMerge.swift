@@ -1,6 +1,6 @@
 package struct UndoMerge: Sendable {
     package let from: CustomerID
-    /// The customer it was merged into, according to the lookup.
+    /// The customer into whom it was merged, according to the lookup.
     package let into: CustomerID?
     package let reason: Reason
     package let ticket: Ticket?
@@ -14,7 +14,7 @@ package struct UndoMerge: Sendable {
         self.ticket = ticket
     }
 
-    /// The events of all streams, for one commit.
+    /// The events for all streams, to be written in one commit.
     package func decide(_ situation: borrowing Situation) throws(Refusal) -> Decision {
         let states = Situation.sides.map { situation.customer(from, $0) }
         if states.allSatisfy({ $0.version == 0 }) { throw .customerUnknown(from) }
@@ -22,7 +22,8 @@ package struct UndoMerge: Sendable {
             throw .merge(.notMerged(from))
         }
         guard let into, into == whole else {
-            // Since the lookup, it was merged again, or unmerged and merged.
+            // Since the lookup, the customer was merged again, or the merge was undone and
+            // repeated.
             throw .mergedMeanwhile(from)
         }
         var decision = Decision(parts: [])
@@ -69,7 +70,7 @@ package struct UndoMerge: Sendable {
             arriving.append(carried.arriving)
         }
         arriving.settle(back, by: situation.project.catalog)
-        // Purchases that came since under a returning token go with it, as they would if the token
+        // Purchases that have come since under a returning token go back with it, as if the token
         // were registered now.
         let returned = Set(belongings.allTokens)
         for purchase in kept where purchase.tokens.contains(where: returned.contains) {
@@ -95,8 +96,8 @@ package struct UndoMerge: Sendable {
         return parts
     }
 
-    /// The customer named by each purchase's tokens, if they may move it, once these tokens are
-    /// returned.
+    /// The customer named by each purchase's tokens once these tokens are returned, if the tokens
+    /// may move the purchase.
     private func named(
         of giver: CustomerState, returning tokens: [AccountToken], on side: Situation.Side,
         _ situation: borrowing Situation
@@ -113,7 +114,7 @@ package struct UndoMerge: Sendable {
 }
 
 extension CustomerState {
-    /// What came with that customer and is still here.
+    /// The belongings that came with that customer and are still here.
     fileprivate func belongings(of one: JoinedCustomer) -> Belongings {
         var back = Belongings()
         back.grants = grants.filter { one.grants.contains($0.id) }
@@ -126,7 +127,7 @@ extension CustomerState {
         return back
     }
 
-    /// Throws if coins that came with the customer at that place are gone.
+    /// Throws if coins that came with the customer at `place` have been used.
     fileprivate func requireCoins(at place: Int) throws(Refusal) {
         let amounts = joined[place].amounts(among: balances.credits)
         let losses = amounts.sorted { $0.key < $1.key }.compactMap { currency, amount in
@@ -140,7 +141,8 @@ extension CustomerState {
         if !losses.isEmpty { throw .merge(.spent(losses)) }
     }
 
-    /// Consents withdrawn since that customer came that concern its accounts or these purchases.
+    /// Consents that were withdrawn after that customer came and that concern its accounts or these
+    /// purchases.
     fileprivate func consents(
         of one: JoinedCustomer, with purchases: [Purchase]
     ) -> [ConsentFact] {

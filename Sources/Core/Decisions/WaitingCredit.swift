@@ -1,5 +1,5 @@
-/// A transaction recorded before the catalog knew its product. It may add to a balance once the
-/// catalog does.
+/// A transaction that was recorded before the catalog knew its product. Once the catalog does, it
+/// may add to a balance.
 package struct WaitingCredit: Hashable, Sendable {
     package let purchase: PurchaseID
     package let transaction: TransactionID
@@ -11,7 +11,7 @@ package struct WaitingCredit: Hashable, Sendable {
         self.product = product
     }
 
-    /// `nil` if the catalog knows the product, or if it cannot be a consumable.
+    /// `nil` if the catalog knows the product, or if the product cannot be a consumable.
     package init?(_ fact: TransactionFact, by catalog: Catalog) {
         guard fact.kind ?? .consumable == .consumable, fact.expires == nil,
             let product = fact.unknownProduct(by: catalog)
@@ -23,8 +23,8 @@ package struct WaitingCredit: Hashable, Sendable {
 }
 
 extension CustomerState {
-    /// Whether a catalog with the product would give the purchase anything: a missing credit, or
-    /// whatever another kind of product unlocks.
+    /// Whether the purchase would gain anything from a catalog with the product: a missing credit,
+    /// or whatever another kind of product unlocks.
     package func awaits(_ key: ProductKey, with purchase: Purchase, by catalog: Catalog) -> Bool {
         guard case .consumable? = catalog.product(key)?.terms else { return true }
         return purchase.evidence.lazy.map(\.effective).contains { fact in
@@ -32,8 +32,8 @@ extension CustomerState {
         }
     }
 
-    /// Brings balances to what these transactions are worth by a catalog that knows their products.
-    /// Earlier credits stay unchanged.
+    /// Brings balances to the worth of these transactions according to a catalog that knows their
+    /// products. Earlier credits stay unchanged.
     package func settling(_ waiting: [WaitingCredit], by catalog: Catalog) -> [Event] {
         var history = History(of: self)
         for credit in waiting {

@@ -1,7 +1,7 @@
-/// An app whose evidence is accepted.
+/// An app whose evidence Deed accepts.
 package struct TrustedApp: Hashable, Sendable {
     package let id: AppID
-    /// Apple's numeric id of the app, compared if the evidence names one.
+    /// Apple's numeric id for the app, compared if the evidence names one.
     package let appleID: Int64?
     package let environments: Set<Environment>
 
@@ -15,9 +15,9 @@ package struct TrustedApp: Hashable, Sendable {
     }
 }
 
-/// What a notification says about itself.
+/// The data by which a notification describes itself.
 package struct NotificationHead: Hashable, Sendable {
-    /// The same in every repetition of a notification.
+    /// The same in all deliveries of one notification.
     package let id: String
     package let type: String
     package let subtype: String?
@@ -31,18 +31,18 @@ package struct NotificationHead: Hashable, Sendable {
     }
 }
 
-/// Evidence as received; nothing in it is trusted yet.
+/// Evidence as received. Nothing in it is trusted yet.
 package struct RawEvidence: Hashable, Sendable {
-    /// The largest size that is read at all.
+    /// The maximum size of evidence that is read.
     package static let byteLimit = 4 << 20
 
     package let kind: EvidenceKind
     package let bytes: [UInt8]
-    /// How it came; receipts and notifications are ranked by their kind instead.
+    /// How the evidence arrived. Receipts and notifications are ranked by their kind instead.
     package let rank: Rank
-    /// SHA-256 of the bytes, if already computed and nothing is wrapped around them.
+    /// The SHA-256 of the bytes, if it has been computed and the evidence has no wrapping.
     package let digest: [UInt8]?
-    /// The app named by proven evidence that came with it: renewal info names no app itself.
+    /// The app named by proven evidence that came along. Renewal info does not name an app itself.
     package var companion: AppID?
 
     package init(
@@ -59,11 +59,12 @@ package struct RawEvidence: Hashable, Sendable {
     package func key(of app: AppID) -> AppKey { AppKey(store: kind.store, id: app) }
 }
 
-/// What evidence says about itself, unproven: only enough to know whom to ask.
+/// The unproven claims of evidence about itself, just enough to know which store to ask.
 package struct EvidenceHeading: Hashable, Sendable {
-    /// SHA-256 of the evidence, regardless of its wrapping.
+    /// The SHA-256 of the evidence without its wrapping.
     package let digest: [UInt8]
-    /// The word for its kind: a queued item may be of a kind that this release does not know.
+    /// The name of its kind, as text because a queued item may be of a kind unknown to this
+    /// release.
     package let kind: String
     package let environment: Environment
     package let app: AppID
@@ -76,15 +77,16 @@ package struct EvidenceHeading: Hashable, Sendable {
     }
 }
 
-/// What evidence states, once it is proven to come from the store and to be for a trusted app.
+/// The statements of evidence, once it is proven to come from the store and to be for a trusted
+/// app.
 package struct ProvenEvidence: Hashable, Sendable {
     package let kind: EvidenceKind
     package let environment: Environment
     package let app: AppID
     package let facts: Facts
-    /// Only notifications have one.
+    /// `nil` unless the evidence is a notification.
     package let notification: NotificationHead?
-    /// The evidence in the form in which it is kept.
+    /// The evidence in its stored form.
     package let record: EvidenceRecord
 
     package init(
@@ -104,15 +106,16 @@ package struct ProvenEvidence: Hashable, Sendable {
 package struct RefusedEvidence: Error, Hashable, Sendable {
     /// The stable code that programs compare.
     package let code: String
-    /// What is wrong with it, in one sentence.
+    /// The problem with the evidence, in one sentence.
     package let sentence: String
     package let cure: Cure
 
-    /// What may make the same bytes acceptable later.
+    /// The remedy that may make the same bytes acceptable later.
     package enum Cure: Hashable, Sendable {
         case none
         case time
-        /// It matches none of the apps as configured: an operator has to change the app.
+        /// The evidence matches none of the apps as configured, so an operator has to change the
+        /// app.
         case settingTheApp
     }
 
@@ -124,14 +127,14 @@ package struct RefusedEvidence: Error, Hashable, Sendable {
 }
 
 extension App {
-    /// The app as evidence is checked against it: evidence from either environment is accepted.
+    /// The app for checking evidence. Evidence from either environment is accepted.
     package var trusted: TrustedApp {
         TrustedApp(id: key.id, appleID: appleID)
     }
 }
 
 extension [UInt8] {
-    /// Lower-case hexadecimal digits, as digests are written.
+    /// Lower-case hexadecimal digits, the form in which digests are written.
     package var hexDigits: String {
         let digits = Array("0123456789abcdef".utf8)
         var text: [UInt8] = []

@@ -1,31 +1,31 @@
-/// A form in which a store issues its statements. Each store's adapter declares its own.
+/// A form in which a store issues its statements. Each store's adapter declares its own kinds.
 package struct EvidenceKind: Hashable, Sendable {
     package enum Content: Sendable {
         case purchases
-        /// Proof that an app was installed; it names no purchase and no customer.
+        /// Proof that an app was installed. It does not name a purchase or a customer.
         case installation
-        /// What a store reports on its own initiative.
+        /// A report that the store sends on its own initiative.
         case news
     }
 
-    /// What makes evidence of this kind valid.
+    /// How evidence of this kind is proven.
     package enum Proof: Sendable {
         /// The store's signature.
         case signature
-        /// The signature or the store's word, as the app is configured.
+        /// The signature or the store's word, depending on the app's settings.
         case signatureOrWord
-        /// Only the store's word: the evidence names what the store is to be asked about.
+        /// Only the store's word: the evidence names the thing to ask the store about.
         case word
-        /// A download by our own client. Submitted evidence of this kind never counts.
+        /// A download by Deed's own client. Evidence of this kind never counts if it is submitted.
         case connection
     }
 
     package let store: Store
-    /// Its name in the database and in answers, unique among the kinds of all stores.
+    /// The kind's name in the database and in answers, unique among the kinds of all stores.
     package let word: String
     package let content: Content
     package let proof: Proof
-    /// Whether it names its app. Otherwise it counts only together with a transaction.
+    /// Whether the evidence names its app. Otherwise it counts only together with a transaction.
     package let namesApp: Bool
 
     package init(
@@ -39,7 +39,7 @@ package struct EvidenceKind: Hashable, Sendable {
         self.namesApp = namesApp
     }
 
-    /// Whether the store must be asked about it, for an app that leaves its receipts to this judge.
+    /// Whether the store must be asked about it, for an app with this receipt judge.
     package func isForStore(_ judge: ReceiptJudge) -> Bool {
         proof == .word || proof == .signatureOrWord && judge == .store
     }

@@ -6,7 +6,7 @@ package enum ProductKind: String, Hashable, Sendable, CaseIterable {
     case autoRenewable = "auto_renewable"
 }
 
-/// Which evidence to believe if the time of signing does not decide; the higher rank wins.
+/// Which evidence prevails if the time of signing does not decide. The higher rank wins.
 package enum Rank: Int64, Hashable, Comparable, Sendable, CaseIterable {
     case offlineReceipt = 1
     case verifyReceiptReply = 2
@@ -16,7 +16,7 @@ package enum Rank: Int64, Hashable, Comparable, Sendable, CaseIterable {
 
     package static func < (one: Rank, other: Rank) -> Bool { one.rawValue < other.rawValue }
 
-    /// Its name in the log and in answers.
+    /// The rank's name in the log and in answers.
     package var word: String {
         switch self {
         case .offlineReceipt: "offline_receipt"
@@ -63,9 +63,9 @@ package struct TransactionFact: Hashable, Sendable {
     package var transaction: TransactionID
     package var original: TransactionID
     package var product: ProductID
-    /// Some legacy evidence does not name the kind; the catalog does.
+    /// `nil` if it comes from legacy evidence that does not state the kind. The catalog then does.
     package var kind: ProductKind?
-    /// The store's word for a kind that this release does not know; the catalog says what it is.
+    /// The store's word for a kind unknown to this release. The catalog says what the kind is.
     package var unknownKind: StoreWord?
     package var purchased: Instant
     package var originallyPurchased: Instant?
@@ -80,18 +80,19 @@ package struct TransactionFact: Hashable, Sendable {
     package var price: Price?
     /// The store's name for the subscription group.
     package var group: String?
-    /// The store's name for one period of a subscription, the same in all evidence of the period.
+    /// The store's name for one period of a subscription. It is the same in all evidence for the
+    /// period.
     package var lineItem: String?
-    /// The purchase that this one continues, if a bundle or a move gave it a new name.
+    /// The purchase that this one continues, if a bundle or a move gave it a new id.
     package var previousOriginal: TransactionID?
-    /// The period's position in a commitment to several periods.
+    /// The position of the period in a commitment to several periods.
     package var commitment: Commitment?
-    /// The items sold, if the product only stands for them.
+    /// The items sold, if the product only represents them.
     package var items: [SoldItem]
-    /// How many of the quantity were refunded, if the store counts them.
+    /// How much of the quantity was refunded, if the store counts it.
     package var refundedQuantity: Int64?
-    /// The whole answer of a store that states its purchases as they are now. The other members are then
-    /// those of its first item.
+    /// The complete answer from a store that states the current state of its purchases. The other
+    /// members are then those of the answer's first item.
     var answer: Shared<Reading>?
     package var signedAt: Instant
     package var rank: Rank
@@ -118,7 +119,7 @@ package struct TransactionFact: Hashable, Sendable {
 
     package var purchase: PurchaseID { PurchaseID(store: store, original: original) }
 
-    /// The answer that it is about, if the store states its purchases as they are now.
+    /// The store's answer, if the store states the current state of its purchases.
     package var reading: Reading? {
         get { answer?.value }
         set { answer = newValue.map(Shared.init) }
@@ -140,7 +141,7 @@ package struct RenewalFact: Hashable, Sendable {
     package var willRenew: Bool
     package var nextProduct: ProductID?
     package var isInBillingRetry: Bool
-    /// Whether the customer paused the subscription; `renewsAt` then says until when.
+    /// Whether the customer paused the subscription. If so, `renewsAt` is the end of the pause.
     package var isPaused = false
     package var graceUntil: Instant?
     package var expirationIntent: ExpirationIntent?
@@ -148,7 +149,7 @@ package struct RenewalFact: Hashable, Sendable {
     package var renewsAt: Instant?
     package var offer: Offer?
     package var accountToken: String?
-    /// Whether another commitment follows the present one.
+    /// Whether another commitment follows the current one.
     package var willCommitAgain: Bool?
     package var signedAt: Instant
     package var rank: Rank
@@ -170,7 +171,7 @@ package struct RenewalFact: Hashable, Sendable {
     package var purchase: PurchaseID { PurchaseID(store: store, original: original) }
 }
 
-/// What verified evidence states about the app itself: who first installed which version, and when.
+/// What verified evidence states about an app: which version a customer first installed, and when.
 package struct AppFact: Hashable, Sendable {
     package var store: Store
     package var environment: Environment
@@ -195,7 +196,7 @@ package struct AppFact: Hashable, Sendable {
     }
 }
 
-/// Everything that one piece of verified evidence states.
+/// All statements of one piece of verified evidence.
 package struct Facts: Hashable, Sendable {
     package var transactions: [TransactionFact] = []
     package var renewals: [RenewalFact] = []
@@ -205,7 +206,7 @@ package struct Facts: Hashable, Sendable {
     package init() {}
 }
 
-/// A store took a transaction back, or a family member's access to it.
+/// A store's revocation of a transaction, or of a family member's access to it.
 package struct Revocation: Hashable, Sendable {
     package enum Reason: Hashable, Sendable {
         case other
@@ -221,7 +222,7 @@ package struct Revocation: Hashable, Sendable {
     package var at: Instant
     package var reason: Reason?
     package var extent: Extent?
-    /// The share that was refunded, in thousandths of a percent.
+    /// The share refunded, in thousandths of a percent.
     package var milliPercent: Int64?
 
     package init(at: Instant) {
@@ -229,7 +230,7 @@ package struct Revocation: Hashable, Sendable {
     }
 }
 
-/// The terms of a period, if they differ from the usual ones.
+/// The terms of a period, if they differ from the regular ones.
 package struct Offer: Hashable, Sendable {
     package enum Kind: Hashable, Sendable {
         case introductory
@@ -256,10 +257,10 @@ package struct Offer: Hashable, Sendable {
     }
 }
 
-/// One of the items that a transaction sold under a product that stands for all of them.
+/// One of the items sold in a transaction whose product represents all of them.
 package struct SoldItem: Hashable, Sendable {
     package let product: ProductID
-    /// When it was revoked, alone or with the others.
+    /// When the item was revoked, alone or with the others.
     package let revokedAt: Instant?
 
     package init(_ product: ProductID, revokedAt: Instant? = nil) {
@@ -268,7 +269,7 @@ package struct SoldItem: Hashable, Sendable {
     }
 }
 
-/// A promise to pay for several periods in a row, each at its start. Access follows the periods.
+/// A promise to pay for several consecutive periods, each at its start. Access follows the periods.
 package struct Commitment: Hashable, Sendable {
     /// Counted from 1.
     package let period: Int64
@@ -291,7 +292,7 @@ package enum Ownership: Hashable, Sendable {
     case unknown(StoreWord)
 }
 
-/// An amount of money in thousandths of the currency's unit.
+/// An amount of money in thousandths of the currency unit.
 package struct Price: Hashable, Sendable {
     package var milliunits: Int64
     package var currency: String?

@@ -1,12 +1,13 @@
-/// What is known about the signer of evidence before any of it is proven, which tells how costly the
+/// What is known about the signer before any of the evidence is proven. It shows how costly the
 /// proof will be.
 package enum SignerStanding: Hashable, Sendable {
-    /// A signature by the same certificates was recently genuine; another one costs one check.
+    /// A signature with the same certificates was recently found genuine. Another one costs a
+    /// single check.
     case believed
     /// The certificates were recently refused.
     case refused(RefusedEvidence)
-    /// The certificates were not checked recently.
+    /// The certificates have not been checked recently.
     case unknown
-    /// The evidence names no signer.
+    /// The evidence does not name a signer.
     case missing
 }

@@ -1,4 +1,4 @@
-/// A value of one of a store's enumerations that this release does not know, as the store wrote it.
+/// A value of a store's enumeration that this release does not know, as the store wrote it.
 package enum StoreWord: Hashable, Sendable, CustomStringConvertible {
     case number(Int64)
     case text(String)

@@ -1,5 +1,6 @@
-/// Xcode numbers transactions from 0 on each developer's machine, and again after each reset. So the ids
-/// of its transactions include the signer and the time of purchase: `xcode-1a2b3c4d-1697679936-2`.
+/// Xcode numbers transactions from 0 on each developer's machine, and again after each reset. To be
+/// unique, the ids of its transactions include the signer and the time of purchase:
+/// `xcode-1a2b3c4d-1697679936-2`.
 extension Identifier<TransactionKind> {
     fileprivate static var xcodePrefix: String { "xcode-" }
 
@@ -9,17 +10,17 @@ extension Identifier<TransactionKind> {
         try self.init("\(TransactionID.xcodePrefix)\(signer)-\(second)-\(number)")
     }
 
-    /// Whether a developer's machine made it. The store's own ids are numbers.
+    /// Whether a developer's machine created the transaction. The store's own ids are numbers.
     package var isOfXcode: Bool { text.hasPrefix(TransactionID.xcodePrefix) }
 
-    /// The id as the app on the device knows it.
+    /// The id that the app on the device uses.
     package var onDevice: String {
         isOfXcode
             ? String(text.split(separator: "-", maxSplits: 3).last ?? "") : text
     }
 }
 
-/// Xcode gives each developer's machine the account "0", so the id includes the signer:
+/// Xcode gives the account the id "0" on every developer's machine, so the id includes the signer:
 /// `xcode-1a2b3c4d-0`.
 extension Identifier<AppTransactionKind> {
     package init(

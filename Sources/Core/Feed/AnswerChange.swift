@@ -7,9 +7,10 @@ package struct AnswerChange: Hashable, Sendable {
     }
     package let entitlement: EntitlementID
     package let kind: Kind
-    /// `nil` if it was never held before.
+    /// The entitlement before the event; `nil` if it had never been held.
     package let before: Entitlement?
-    /// `nil` if it is not held and, as far as is known, never was.
+    /// The entitlement after the event; `nil` if it is not held and, as far as the log shows, never
+    /// was.
     package let after: Entitlement?
 
     fileprivate init?(_ id: EntitlementID, _ before: Entitlement?, _ after: Entitlement?) {
@@ -30,14 +31,15 @@ package struct AnswerChange: Hashable, Sendable {
         (before, after) = (nil, nil)
     }
 
-    /// What an erasure changed, in order of entitlement. What was held is no longer shown.
+    /// The changes caused by an erasure, in order of entitlement. The details of what was held are
+    /// left out.
     static func all(by erased: CustomerErased) -> [AnswerChange] {
         (erased.ended.map { AnswerChange($0, .ended) }
             + erased.dropped.map { AnswerChange($0, .changed) })
             .sorted { $0.entitlement < $1.entitlement }
     }
 
-    /// How two answers about a customer differ, in order of entitlement.
+    /// The differences between two answers about a customer, in order of entitlement.
     package static func all(from before: [Entitlement], to after: [Entitlement]) -> [AnswerChange] {
         if before == after { return [] }
         var changes: [AnswerChange] = []
@@ -51,14 +53,14 @@ package struct AnswerChange: Hashable, Sendable {
     }
 }
 
-/// The catalog behind the answers at an event.
+/// The catalog that applies to the answers at an event.
 package enum WantedCatalog: Hashable, Sendable {
     case version(Int64)
-    /// The last one that applied before the instant, up to this version.
+    /// The last catalog that applied before the instant, up to this version.
     case last(before: Instant, through: Int64)
 
-    /// The catalog in force at the event. For a boundary, that is the catalog of its own time,
-    /// whenever it was published.
+    /// The catalog in force at the event. For a boundary, that is the catalog at the time of the
+    /// boundary, no matter when it was published.
     package init(_ recorded: RecordedEvent) {
         self = .version(recorded.catalogVersion)
         guard let notice = recorded.event.notice else { return }
@@ -73,7 +75,7 @@ package enum WantedCatalog: Hashable, Sendable {
 }
 
 extension [CatalogEdition] {
-    /// The wanted edition among consecutive ones; `nil` if it may be missing.
+    /// The wanted edition in a list of consecutive ones; `nil` if it may be missing.
     package subscript(wanted: WantedCatalog) -> CatalogEdition? {
         switch wanted {
         case .version(let version): return last { $0.version == version }

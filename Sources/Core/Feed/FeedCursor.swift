@@ -1,23 +1,25 @@
-/// A place in all shards of the log, which a reader of a project's feed carries from page to page.
+/// A position in every shard of the log, which a reader of a project's feed passes from page to
+/// page.
 ///
-/// It is written as digits of five bits each. Even with a long number for each shard, it stays far
-/// below the limit.
+/// It is written as digits of five bits each. Even with a long number for every shard, its length
+/// stays far below the limit.
 package struct FeedCursor: Hashable, Sendable {
     package static let lengthLimit = 1024
     private static let form: UInt64 = 1
 
-    /// The last position before it in each shard, by shard number.
+    /// The last position before the cursor in each shard, by shard number.
     package let place: [Int64]
-    /// Distinguishes the events at these places from any others that might stand there after a
-    /// failover.
+    /// Distinguishes the events at these positions from other events that may take their place
+    /// after a failover.
     package let marks: PlaceMarks
-    /// The shard to begin the next page with. Short pages then reach every shard.
+    /// The shard with which the next page begins. With short pages, this lets every shard have its
+    /// turn.
     package let turn: Int
     package let givenAt: Instant
-    /// When the project was created. It tells apart projects with the same name in different
+    /// When the project was created. It distinguishes projects with the same name in different
     /// databases.
     package let origin: Instant
-    /// Losses that were accepted when the cursor was given.
+    /// The losses that had been accepted when the cursor was given.
     package let losses: AcceptedLosses
 
     package init(
@@ -71,7 +73,8 @@ package struct FeedCursor: Hashable, Sendable {
     }
 }
 
-/// Distinguishes the events at a place in all shards from any others that might stand there.
+/// Distinguishes the events at a position in every shard from other events that may take their
+/// place.
 package struct PlaceMarks: Hashable, Sendable {
     /// Each shard's mark; `nil` if only the hash is known.
     private let each: [UInt64]?
@@ -91,7 +94,7 @@ package struct PlaceMarks: Hashable, Sendable {
         (each, self.hash) = (marks, hash.value >> 24)
     }
 
-    /// The marks of a place that takes some shards from another place.
+    /// The marks of a combined position, for which some shards come from `other`.
     package func taking(
         _ other: PlaceMarks, where isTaken: (_ shard: Int) -> Bool
     ) -> PlaceMarks {
@@ -109,7 +112,7 @@ package enum InvalidCursor: Error, Hashable, Sendable {
     case ofAnotherProject
 }
 
-/// Which losses of a log were accepted: a count, and a mark to tell them from others.
+/// The losses of log data that were accepted: their number, and a mark that identifies them.
 package struct AcceptedLosses: Hashable, Sendable {
     fileprivate let count: UInt64
     fileprivate let mark: UInt64
@@ -130,7 +133,8 @@ package struct AcceptedLosses: Hashable, Sendable {
 }
 
 extension ProjectID {
-    /// Tells this project's cursors from others. It only has to catch mistakes.
+    /// Distinguishes this project's cursors from those of other projects. It only has to catch
+    /// mistakes.
     fileprivate var mark: UInt64 {
         var hash = FNV1a64()
         hash.add(text.utf8.span)
@@ -138,14 +142,14 @@ extension ProjectID {
     }
 }
 
-/// Numbers as letters, digits, `-` and `_`, the lowest five bits first. A sixth bit means that more
-/// digits follow.
+/// Numbers written with letters, digits, `-` and `_`, the lowest five bits first. A sixth bit means
+/// that more digits follow.
 private struct CursorDigits {
     private static let alphabet = Array(
         "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_".utf8)
     private static let values: [UInt8: UInt64] = Dictionary(
         uniqueKeysWithValues: alphabet.enumerated().map { ($1, UInt64($0)) })
-    /// Number of letters in the seal at the end.
+    /// The number of letters in the checksum at the end.
     private static let sealLength = 5
 
     private var bytes: [UInt8] = []
@@ -153,7 +157,7 @@ private struct CursorDigits {
 
     init() {}
 
-    /// Reads a sealed text; `nil` if it is damaged.
+    /// Reads a text with its checksum; `nil` if the text is damaged.
     init?(reading text: String) {
         let bytes = Array(text.utf8)
         guard bytes.count > CursorDigits.sealLength,
@@ -179,7 +183,7 @@ private struct CursorDigits {
         var (number, shift) = (UInt64(0), UInt64(0))
         while reached < bytes.count, let digit = CursorDigits.values[bytes[reached]] {
             reached += 1
-            // The thirteenth digit holds the last four bits.
+            // The thirteenth digit contains the last four bits.
             if shift > 60 || shift == 60 && digit & 31 > 15 { return nil }
             number |= (digit & 31) << shift
             if digit < 32 { return number }

@@ -1,4 +1,4 @@
-/// Which events a reader of the feed wants, by type and by what they changed.
+/// The events that a reader of the feed wants, by type and by the changes that they caused.
 package struct FeedTypes: Hashable, Sendable {
     private var names: Set<String> = []
     private var changes: Set<AnswerChange.Kind> = []
@@ -33,10 +33,11 @@ package struct FeedTypes: Hashable, Sendable {
         }
     }
 
-    /// Whether an event of the type may be wanted.
+    /// Whether an event of this type may be wanted.
     package func mayInclude(_ type: String) -> Bool { !changes.isEmpty || names.contains(type) }
 
-    /// Whether an event's changes must be known to decide.
+    /// Whether an event's changes must be known before it can be decided whether the event is
+    /// wanted.
     package var dependOnAccess: Bool { !changes.isEmpty }
 
     /// Whether events of this type are wanted regardless of their changes.
@@ -58,7 +59,7 @@ extension FeedTypes {
     private static let changesByName = Dictionary(
         uniqueKeysWithValues: AnswerChange.Kind.allCases.map { ("entitlement.\($0.rawValue)", $0) })
 
-    /// Every name that a reader may ask for.
+    /// Every name that may be requested.
     package static let all =
         customerTypes + AnswerChange.Kind.allCases.map { "entitlement.\($0.rawValue)" }
 
@@ -72,6 +73,6 @@ extension FeedTypes {
         return families
     }()
 
-    /// Types of events in customers' streams.
+    /// The types of events in customers' streams.
     package static let customerTypes = EventType.allCases.filter(\.isOfCustomer).map(\.name)
 }

@@ -1,25 +1,26 @@
-/// What readers were told about one customer's access, up to a version of the stream.
+/// One customer's access as reported to the feed's readers, up to a version of the stream.
 ///
-/// Each event is told with what changed since the previous one. A merge is told with its last
-/// event. All changes from the first event on add up to what reads answer at the last.
+/// Each event is reported with the changes since the previous one, and a merge with its last event.
+/// All changes from the first event to the last add up to the answers that reads return at the last
+/// event.
 package struct ToldAccess: Sendable {
     private var state = CustomerState()
-    /// When the last event affected access, and the catalog of that time.
+    /// When the last event affected access. `catalog` is the catalog of that time.
     private var moment = Instant.distantPast
     private var catalog: WantedCatalog?
-    /// The answers at the last event, if known.
+    /// The answers at the last event, if they have been derived.
     private var answers: [Entitlement]? = []
-    /// A merge that is told with its last event, while events of it are missing.
+    /// A merge of which some events are still missing. It is reported with its last event.
     private var merging: Merging?
 
-    /// A merge counts as one change although each purchase has its own event. Otherwise, each of
-    /// many purchases would cost an answer about all of them.
+    /// A merge counts as one change although each purchase has its own event. Otherwise an answer
+    /// about all of its purchases would have to be derived for each purchase.
     private struct Merging {
         let before: Before
         var missing: Int
     }
 
-    /// What reads answered before the merge.
+    /// The answers that reads returned before the merge.
     private enum Before {
         case answers([Entitlement])
         case state(CustomerState, at: Instant, WantedCatalog?)
@@ -29,14 +30,14 @@ package struct ToldAccess: Sendable {
 
     package var version: Int64 { state.version }
 
-    /// Roughly how many bytes it takes in memory.
+    /// The approximate number of bytes that it takes in memory.
     package var weight: Int {
         var weight = 100 + state.weight + 400 * (answers?.count ?? 0)
         if case .state(let before, _, _) = merging?.before { weight += before.weight }
         return weight
     }
 
-    /// Takes in an event without determining its changes.
+    /// Applies an event without determining its changes.
     package mutating func pass(_ recorded: RecordedEvent) {
         take(recorded)
         if merging?.missing == 0 { merging = nil }
@@ -55,7 +56,7 @@ package struct ToldAccess: Sendable {
         answers = nil
     }
 
-    /// Takes in an event and determines what it changed.
+    /// Applies an event and returns the changes that it caused.
     package mutating func tell<Failure: Error>(
         _ recorded: RecordedEvent, _ catalogs: (WantedCatalog) throws(Failure) -> Catalog
     ) throws(Failure) -> [AnswerChange] {
@@ -84,7 +85,8 @@ package struct ToldAccess: Sendable {
         return AnswerChange.all(from: before, to: after)
     }
 
-    /// An erasure names what it ended. The events that it emptied have no changes to tell.
+    /// An erasure names the access that it ended. The events that it emptied have no changes to
+    /// report.
     private mutating func changes(byErasureIn recorded: RecordedEvent) -> [AnswerChange]? {
         switch recorded.event {
         case .customerErased(let erased):
@@ -110,14 +112,14 @@ package struct ToldAccess: Sendable {
 }
 
 extension RecordedEvent {
-    /// When the event affects access: a boundary when it is passed, whenever it is published; any
-    /// other event when it is recorded.
+    /// When the event affects access. For a boundary, that is when it is passed, no matter when it
+    /// is published; for any other event, when it is recorded.
     package var momentOfAccess: Instant {
         event.notice.map { min($0.at, recordedAt) } ?? recordedAt
     }
 }
 
-/// What was told of a customer so far, and the version to continue to.
+/// The access reported for a customer so far, and the version up to which to continue.
 package struct PartlyTold: Sendable {
     package let stream: Stream
     package let told: ToldAccess
@@ -129,11 +131,11 @@ package struct PartlyTold: Sendable {
         self.end = end
     }
 
-    /// How many events are missing.
+    /// How many events are still missing.
     package var length: Int { Int(end - told.version) }
 }
 
-/// Whose events are wanted, starting where.
+/// A request for a customer's events after a given version.
 package struct LaterEvents: Sendable {
     package let stream: Stream
     /// The version before the first wanted event.

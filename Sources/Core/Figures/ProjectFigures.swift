@@ -1,6 +1,7 @@
-/// What a project's customers have at an instant, in numbers.
+/// Figures about a project's customers at an instant.
 package struct ProjectFigures: Hashable, Sendable {
-    /// How many customers have something, and had it at an earlier instant.
+    /// How many customers have an entitlement or product now, and how many had it at an earlier
+    /// instant.
     package struct Active: Hashable, Sendable {
         package let name: String
         package let now: Int64
@@ -13,7 +14,7 @@ package struct ProjectFigures: Hashable, Sendable {
         }
     }
 
-    /// Access that ends.
+    /// Access that is about to end.
     package struct Ending: Hashable, Sendable {
         package let customer: String
         package let entitlement: String
@@ -26,9 +27,9 @@ package struct ProjectFigures: Hashable, Sendable {
         }
     }
 
-    /// A transaction that was paid back.
+    /// A transaction that was refunded.
     package struct Refunded: Hashable, Sendable {
-        /// `nil` if no customer claimed its purchase.
+        /// `nil` if no customer has claimed its purchase.
         package let customer: String?
         package let product: String
         package let purchase: String
@@ -46,7 +47,7 @@ package struct ProjectFigures: Hashable, Sendable {
         }
     }
 
-    /// The first ones of a list, and how long it is.
+    /// The first items of a list, and the length of the whole list.
     package struct Top<Item: Hashable & Sendable>: Hashable, Sendable {
         package let count: Int64
         package let items: [Item]
@@ -57,7 +58,7 @@ package struct ProjectFigures: Hashable, Sendable {
         }
     }
 
-    /// How far "ending soon" reaches, and how long ago "a week ago" is.
+    /// The length of "soon" in "ending soon", and of the time back to the earlier figures.
     package static let week: Int64 = 7 * 86_400_000
 
     package let at: Instant

@@ -7,7 +7,7 @@ package struct IntakeWish: Hashable, Sendable {
     package enum Purpose: Hashable, Sendable {
         case submit(CustomerID)
         case restore(CustomerID)
-        /// The store sent it; it knows no customers.
+        /// The store sent the evidence. It does not know customers.
         case notification
 
         package enum Word: String, Sendable {
@@ -35,7 +35,7 @@ package struct IntakeWish: Hashable, Sendable {
     package let purpose: Purpose
     /// The customer's order that the evidence should fulfil.
     package let order: OrderID?
-    /// What the evidence says about itself; its environment shows where to ask first.
+    /// What the evidence claims about itself. The environment that it names is asked first.
     package let heading: EvidenceHeading
 
     package init(
@@ -48,16 +48,16 @@ package struct IntakeWish: Hashable, Sendable {
     }
 }
 
-/// Evidence in the queue, and its fate.
+/// A piece of queued evidence, and what has become of it.
 package struct IntakeItem: Hashable, Sendable {
     package enum State: Hashable, Sendable {
-        /// It could not be judged so far, for this reason.
+        /// It could not be judged yet, for this reason.
         case waiting(IntakeReason?, nextTry: Instant)
         case believed([IntakeResult])
         case refused(IntakeReason)
-        /// A person resolved it in another way.
+        /// A person has resolved it in another way.
         case settled(AdminAct)
-        /// A person decided to ignore it.
+        /// A person has decided to ignore it.
         case dropped(AdminAct)
     }
     package let id: IntakeID
@@ -65,11 +65,11 @@ package struct IntakeItem: Hashable, Sendable {
     package let addedAt: Instant
     package private(set) var changedAt: Instant
     package private(set) var state: State
-    /// How many attempts to judge it have begun since it was added, or since the last manual retry.
+    /// How many attempts to judge it have begun since it was added or last retried manually.
     package private(set) var tries: Int64
     /// The admin who last requested a retry, and why.
     package private(set) var retriedBy: AdminAct?
-    /// Increases with every change, so that no writer overwrites another's change.
+    /// Increases with every change, so that no writer overwrites another writer's change.
     package let revision: Int64
 
     package init(
@@ -94,7 +94,7 @@ package struct IntakeItem: Hashable, Sendable {
     }
 }
 
-/// An item that a worker has taken for judging, with its evidence.
+/// An item that a worker has taken, with its evidence.
 package struct TakenIntake: Hashable, Sendable {
     package let item: IntakeItem
     package let bytes: [UInt8]
@@ -105,13 +105,13 @@ package struct TakenIntake: Hashable, Sendable {
     }
 }
 
-/// The part of the queue to leave alone because enough workers are asking stores.
+/// The part of the queue to leave alone because enough workers are already asking stores.
 package struct BusyStores: Sendable {
-    /// The kinds that a store may have to judge.
+    /// The kinds of evidence that a store may have to judge.
     package let kinds: [EvidenceKind]
-    /// The apps of which enough evidence is being judged.
+    /// The apps for which enough evidence is being judged.
     package let apps: [AppID]
-    /// Whether enough evidence is being judged over all apps.
+    /// Whether enough evidence is being judged across all apps.
     package let isFull: Bool
 
     package init(kinds: [EvidenceKind] = [], apps: [AppID] = [], isFull: Bool = false) {
@@ -121,7 +121,7 @@ package struct BusyStores: Sendable {
     }
 }
 
-/// Why evidence waits or was refused.
+/// Why evidence is waiting or was refused.
 package struct IntakeReason: Hashable, Sendable {
     /// The stable code that programs compare.
     package let code: String
@@ -137,17 +137,17 @@ package struct IntakeReason: Hashable, Sendable {
     }
 }
 
-/// The result of evidence for one of its purchases, or for the app itself.
+/// The result of judging evidence, for one of its purchases or for the app itself.
 package struct IntakeResult: Hashable, Sendable {
     package let purchase: String?
     package let transaction: String?
-    /// As in the answer to a submission.
+    /// The outcome, with the same name as in the answer to a submission.
     package let outcome: String
     /// The order that support had already settled.
     package let order: String?
     /// Why it was refused, if it was.
     package let reason: IntakeReason?
-    /// The product that the catalog did not know, if any.
+    /// The product, if the catalog did not know it.
     package let unknownProduct: String?
 
     package init(
@@ -163,7 +163,7 @@ package struct IntakeResult: Hashable, Sendable {
     }
 }
 
-/// Who made a decision by hand, and why.
+/// Who made a manual decision, and why.
 package struct AdminAct: Hashable, Sendable {
     package let actor: Actor
     package let reason: Reason
@@ -201,7 +201,7 @@ extension IntakeItem {
         if case .waiting(_, let nextTry) = state { nextTry } else { nil }
     }
 
-    /// Why it waits or was refused.
+    /// Why the item is waiting or was refused.
     package var reason: IntakeReason? {
         switch state {
         case .waiting(let reason, _): reason
@@ -217,7 +217,7 @@ extension IntakeItem {
             changedAt: changedAt, revision: revision - 1)
     }
 
-    /// A person's last decision about it.
+    /// The last decision that a person made about the item.
     package var act: AdminAct? {
         switch state {
         case .settled(let act), .dropped(let act): act
@@ -225,7 +225,7 @@ extension IntakeItem {
         }
     }
 
-    /// The item after one attempt to judge it.
+    /// The item after one attempt to judge its evidence.
     package func judged(
         _ judgement: Judgement<[IntakeResult], Postponement>, now: Instant, jitter: UInt16
     ) -> IntakeItem {
@@ -244,12 +244,12 @@ extension IntakeItem {
         return item
     }
 
-    /// The item settled by hand: a person resolved it in another way.
+    /// The item after a person has resolved it in another way.
     package func settled(by act: AdminAct, now: Instant) throws(Refusal) -> IntakeItem {
         try ended(.settled(act), now: now)
     }
 
-    /// The item dropped by hand: nothing follows from it.
+    /// The item after a person has decided to ignore it.
     package func dropped(by act: AdminAct, now: Instant) throws(Refusal) -> IntakeItem {
         try ended(.dropped(act), now: now)
     }
@@ -265,7 +265,7 @@ extension IntakeItem {
         return item
     }
 
-    /// The item due immediately, like a new one. Evidence that was believed stays recorded.
+    /// The item due immediately, like a new one. Evidence that has been accepted stays recorded.
     package func retried(by act: AdminAct, now: Instant) throws(Refusal) -> IntakeItem {
         if case .believed = state { throw .intakeEnded(id, .believed) }
         var item = self

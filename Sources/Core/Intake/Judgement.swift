@@ -1,5 +1,5 @@
-/// The result of judging evidence: what follows if it is believed, why it is refused for good, or what it
-/// waits for.
+/// The result of judging evidence: its consequences if it is accepted, the reason if it is
+/// permanently refused, or the reason for waiting.
 package enum Judgement<Belief, Wait> {
     case believed(Belief)
     case refused(RefusedEvidence)
@@ -13,7 +13,7 @@ extension Judgement: Hashable where Belief: Hashable, Wait: Hashable {}
 extension Judgement {
     package var belief: Belief? { if case .believed(let belief) = self { belief } else { nil } }
 
-    /// The same about something that follows from what is believed.
+    /// The same judgement, with the belief transformed.
     package func map<Other>(_ change: (Belief) -> Other) -> Judgement<Other, Wait> {
         switch self {
         case .believed(let belief): .believed(change(belief))
@@ -23,11 +23,12 @@ extension Judgement {
     }
 }
 
-/// Why evidence must be judged again, and the earliest instant for it, if one is named.
+/// Why evidence must be judged again, and the earliest time for that, if known.
 package struct Postponement: Hashable, Sendable {
     package let reason: IntakeReason
     package let until: Instant?
-    /// Whether it is the customer who is waited for: then nothing is wrong, however long it takes.
+    /// Whether it is waiting for the customer. If so, nothing is wrong, no matter how long it
+    /// takes.
     package var isUsual = false
 }
 
@@ -47,7 +48,7 @@ extension Judgement where Wait == Postponement {
         .undecided(Postponement(reason: reason, until: after))
     }
 
-    /// The same where nothing is wrong.
+    /// The same for evidence with which nothing is wrong.
     package static func waits(_ reason: IntakeReason) -> Judgement {
         .undecided(Postponement(reason: reason, until: nil, isUsual: true))
     }

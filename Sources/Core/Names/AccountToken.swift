@@ -1,7 +1,7 @@
-/// A UUID that a client gives to the store's purchase call and that the store's facts carry: it
+/// A UUID that a client passes to the store's purchase call and that the store's facts carry. It
 /// shows whose purchase they are about.
 package struct AccountToken: Hashable, Sendable, CustomStringConvertible {
-    /// In lower case, whatever case it came in.
+    /// In lower case, regardless of its original case.
     package let text: String
 
     /// `nil` unless the text is a UUID.
@@ -21,7 +21,7 @@ package struct AccountToken: Hashable, Sendable, CustomStringConvertible {
 
     private static let dashes: Set<Int> = [8, 13, 18, 23]
 
-    /// Makes a random UUID of 16 random bytes.
+    /// Creates a random UUID from 16 random bytes.
     package init(random bytes: [UInt8]) {
         precondition(bytes.count == 16, "a UUID is made of 16 bytes")
         var bytes = bytes

@@ -1,4 +1,4 @@
-/// The two worlds that never meet; every key includes one.
+/// The two environments, which never mix. Every key includes one of them.
 package enum Environment: String, Hashable, Sendable, CaseIterable {
     case production
     case sandbox
@@ -13,13 +13,13 @@ package enum Environment: String, Hashable, Sendable, CaseIterable {
     }
 }
 
-/// Where a right comes from.
+/// The origin of a right.
 package enum Store: String, Hashable, Sendable, CaseIterable {
     case apple
     case google
-    /// Deed itself: rights that an admin gave.
+    /// Deed itself, for rights that an admin gave.
     case deed
 
-    /// The store that is meant when none is named.
+    /// The store that is meant if none is named.
     package static let unnamed = Store.apple
 }

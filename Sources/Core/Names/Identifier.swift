@@ -1,9 +1,9 @@
 /// A name that someone else chose: 1 to 256 bytes of printable UTF-8.
 ///
-/// Names in the log need only meet these rules. A new name must also be in its `ProperForm`.
+/// Names in the log only have to meet these rules. A new name must also be in its `ProperForm`.
 ///
-/// Two identifiers are the same when their bytes are. Swift's own string comparison also equates
-/// different spellings of an accented letter, which PostgreSQL and the callers tell apart.
+/// Two identifiers are equal if their bytes are. Swift's own string comparison also equates
+/// different encodings of an accented letter, which PostgreSQL and the callers distinguish.
 package struct Identifier<Kind>: Hashable, Comparable, Sendable, CustomStringConvertible {
     package static var lengthLimit: Int { 256 }
 
@@ -16,7 +16,7 @@ package struct Identifier<Kind>: Hashable, Comparable, Sendable, CustomStringCon
         self.text = text
     }
 
-    /// A name that Deed itself chose, known to be valid.
+    /// A name that Deed itself chose and that is known to be valid.
     init(known text: String) {
         self.text = text
     }
@@ -34,13 +34,13 @@ package struct Identifier<Kind>: Hashable, Comparable, Sendable, CustomStringCon
     }
 
     package func hash(into hasher: inout Hasher) {
-        // Texts of equal bytes are equal texts, so their hashes are too.
+        // Texts with equal bytes are equal, and therefore have equal hashes.
         hasher.combine(text)
     }
 
     package var description: String { text }
 
-    /// The last eight bytes, or all of them if there are fewer, as a number.
+    /// The last eight bytes as a number, or all of them if there are fewer.
     var tail: UInt64 {
         let bytes = text.utf8.span
         var number: UInt64 = 0
@@ -52,7 +52,7 @@ package struct Identifier<Kind>: Hashable, Comparable, Sendable, CustomStringCon
 }
 
 extension Span<UInt8> {
-    /// Whether it consists only of printable ASCII.
+    /// Whether the name consists only of printable ASCII.
     var isPlain: Bool {
         for place in indices where !(0x20..<0x7F).contains(self[place]) { return false }
         return true
@@ -108,7 +108,8 @@ package struct InvalidIdentifier: Error, Hashable, CustomStringConvertible {
 }
 
 extension Unicode.Scalar {
-    /// Everything but control characters, line and paragraph separators and unassigned code points.
+    /// Everything except control characters, line and paragraph separators and unassigned code
+    /// points.
     var isPrintable: Bool {
         if isASCII { return (0x20..<0x7F).contains(value) }
         switch properties.generalCategory {
@@ -139,19 +140,19 @@ package enum ReplayKind {}
 package enum PersonKind {}
 
 package typealias ProjectID = Identifier<ProjectKind>
-/// The opaque name that a back end gave a person.
+/// The opaque name that a back end chose for a person.
 package typealias CustomerID = Identifier<CustomerKind>
 /// Apple's bundle id or Google's package name.
 package typealias AppID = Identifier<AppKind>
 package typealias EntitlementID = Identifier<EntitlementKind>
 package typealias ProductID = Identifier<ProductIDKind>
 package typealias CurrencyID = Identifier<CurrencyKind>
-/// A store's name for a transaction; the original one names the purchase.
+/// A store's name for a transaction. The name of the original transaction identifies the purchase.
 package typealias TransactionID = Identifier<TransactionKind>
-/// A store's name for one account's copy of one app: the same for everything that the account buys
-/// in it.
+/// A store's name for one account's copy of one app. It is the same for everything that the account
+/// buys in the app.
 package typealias AppTransactionID = Identifier<AppTransactionKind>
-/// A store's name for one piece of news, the same for every repetition.
+/// A store's name for one piece of news. It is the same for every repetition.
 package typealias NewsID = Identifier<NewsKind>
 package typealias GrantID = Identifier<GrantKind>
 package typealias NoteID = Identifier<NoteKind>
@@ -161,45 +162,46 @@ package typealias ReconciliationID = Identifier<ReconciliationKind>
 package typealias AcceptanceID = Identifier<AcceptanceKind>
 package typealias WebhookID = Identifier<WebhookKind>
 package typealias ReplayID = Identifier<ReplayKind>
-/// Someone who uses the console. The name belongs to the person's row, which can be removed.
+/// Someone who uses the console. The person's name is in a row of its own, which can be removed.
 package typealias PersonID = Identifier<PersonKind>
 package enum ReasonKind {}
 package enum TicketKind {}
 package enum ActorKind {}
 /// Why an admin acted, in the admin's own words.
 package typealias Reason = Identifier<ReasonKind>
-/// The support case of an admin's action.
+/// The support case to which an admin's action belongs.
 package typealias Ticket = Identifier<TicketKind>
 /// Who caused an event: `key:<id>`, `person:<id>`, `cli:<login name>`, or a part of Deed itself.
 package typealias Actor = Identifier<ActorKind>
 
 extension Identifier {
-    /// Whether it shows nothing readable.
+    /// Whether the name shows nothing readable.
     package var isBlank: Bool {
         text.unicodeScalars.allSatisfy { $0.properties.isWhitespace }
     }
 }
 
 extension TransactionID {
-    /// A name of hexadecimal digits.
+    /// A name made of hexadecimal digits.
     package init(digits: String) {
         precondition(!digits.isEmpty && digits.utf8.count <= 64, "a name has digits")
         self.init(known: digits)
     }
 
-    /// A name that is made from two. Evidence has only short ones; of a damaged row's, the end is kept.
+    /// A name made from two parts. Those in evidence are short; if a damaged row's are too long,
+    /// the end is kept.
     init(joining name: String, _ ending: String) {
         self.init(known: String((name + ending).suffix(Self.lengthLimit)))
     }
 }
 
 extension GrantID {
-    /// What the grant of a rehearsal is called: its own id is made when it is given.
+    /// The id of the grant in a rehearsal. A real id is created when the grant is given.
     package static let ofRehearsal = GrantID(known: "g_new")
 }
 
 extension Identifier {
-    /// A name that Deed makes up: a prefix that shows what it names, then letters and digits.
+    /// A name that Deed creates: a prefix that shows the kind, followed by letters and digits.
     package init(prefix: StaticString, random: String) {
         precondition(
             random.utf8.count < 200 && random.unicodeScalars.allSatisfy(\.isPrintable),

@@ -1,7 +1,7 @@
-/// The name that needs the fewest changes to become the text; the first of several equals. `nil` if
-/// each needs more changes than a third of the longer text's length.
+/// The name that needs the fewest changes to become the text, or the first of several equally near
+/// names; `nil` if each needs more changes than a third of the longer text's length.
 ///
-/// Compares only the beginnings of long names: all commands of a batch wait for this.
+/// Compares only the beginnings of long names, because all commands in a batch wait for this.
 package func nearest(to text: String, among names: [String]) -> String? {
     let wanted = text.utf8.prefix(comparedBytes).map(\.self)
     var best: (name: String, distance: Int)?
@@ -17,8 +17,8 @@ package func nearest(to text: String, among names: [String]) -> String? {
 
 private let comparedBytes = 64
 
-/// The number of bytes to add, remove, change or swap with their neighbour to turn one text into the
-/// other; `nil` if it is above the limit.
+/// The number of bytes to add, remove, change or swap with a neighbour to turn one text into the
+/// other; `nil` if it exceeds the limit.
 private func distance(_ one: [UInt8], _ other: [UInt8], limit: Int) -> Int? {
     if abs(one.count - other.count) > limit { return nil }
     var before: [Int] = []
@@ -34,7 +34,7 @@ private func distance(_ one: [UInt8], _ other: [UInt8], limit: Int) -> Int? {
             }
             row.append(least)
         }
-        // A swap looks two rows back, so both have to be beyond it.
+        // A swap looks two rows back, so both rows must exceed the limit.
         if min(row.min() ?? 0, last.min() ?? 0) > limit { return nil }
         (before, last) = (last, row)
     }

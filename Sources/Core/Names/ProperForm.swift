@@ -1,9 +1,9 @@
-/// Why two people could confuse an id with another one: it has invisible characters, or it is one of
-/// several spellings of the same text.
+/// Why people could mistake an id for another one: it contains invisible characters, or it is one
+/// of several encodings of the same text.
 package enum ImproperForm: Hashable, Sendable, CustomStringConvertible {
     /// A character that is invisible, looks like a space, or changes the direction of the text around it.
     case invisible(Unicode.Scalar)
-    /// A character to which this release's Unicode gives no meaning.
+    /// A character that has no meaning in this release's version of Unicode.
     case unassigned(Unicode.Scalar)
     case notNormal
 
@@ -36,10 +36,10 @@ package enum ImproperForm: Hashable, Sendable, CustomStringConvertible {
 }
 
 extension Identifier {
-    /// What prevents it from being a new id, if anything does.
+    /// The reason why it cannot be a new id, if there is one.
     package var improperForm: ImproperForm? { ImproperForm(of: text) }
 
-    /// A new id: besides the usual rules, it must be in its proper form. Reasons are prose, in
+    /// A new id. It must meet the usual rules and be in its proper form. Reasons are prose, in
     /// which any script may need its joiners.
     package init(new text: String) throws(InvalidIdentifier) {
         try self.init(text)
@@ -48,26 +48,27 @@ extension Identifier {
         if let improperForm { throw InvalidIdentifier(reason: .improper(improperForm)) }
     }
 
-    /// Throws unless it is in its proper form, as the first use of a name must be.
+    /// Throws unless the name is in its proper form, which is required when a name is first used.
     func requireProperForm() throws(Refusal) {
         if let improperForm { throw .idImproper(visible(text), improperForm) }
     }
 }
 
 extension Catalog {
-    /// Throws if the catalog does not know the entitlement and its id could be confused with another.
+    /// Throws if the catalog does not know the entitlement and its id could be mistaken for
+    /// another.
     package func requireProperForm(of entitlement: EntitlementID) throws(Refusal) {
         if entitlement.improperForm == nil || entitlements.contains(entitlement) { return }
         try entitlement.requireProperForm()
     }
 
-    /// Throws likewise for a currency.
+    /// Throws if the catalog does not know the currency and its id could be mistaken for another.
     package func requireProperForm(of currency: CurrencyID) throws(Refusal) {
         if currency.improperForm == nil || currencies.contains(currency) { return }
         try currency.requireProperForm()
     }
 
-    /// Throws if it has an id that the previous catalog lacked and that could be confused with another.
+    /// Throws if any id that the previous catalog lacked could be mistaken for another.
     func requireProperForms(after old: Catalog) throws(Refusal) {
         for id in entitlements { try old.requireProperForm(of: id) }
         for id in currencies { try old.requireProperForm(of: id) }
@@ -78,7 +79,7 @@ extension Catalog {
 }
 
 extension Situation {
-    /// Throws if the decision would create a customer whose id could be confused with another.
+    /// Throws if the decision would create a customer whose id could be mistaken for another.
     func requireProperForm(of decision: Decision) throws(Refusal) {
         for part in decision.parts where !part.customer.isReserved && !part.events.isEmpty {
             if part.customer.improperForm == nil || customer(part.customer).version > 0
@@ -91,7 +92,7 @@ extension Situation {
     }
 }
 
-/// The text with its invisible or indistinguishable characters replaced by their names.
+/// The text, with invisible or indistinguishable characters replaced by their code points.
 package func visible(_ text: String) -> String {
     text.unicodeScalars.reduce(into: "") { shown, scalar in
         switch scalar.properties.generalCategory {
@@ -112,12 +113,12 @@ extension Unicode.Scalar {
         switch properties.generalCategory {
         case .format: true
         case .spaceSeparator: self != " "
-        // Unicode counts the blank Braille pattern as a symbol, but people see nothing.
+        // Unicode classifies the blank Braille pattern as a symbol, but people see nothing.
         default: value == 0x2800 || properties.isDefaultIgnorableCodePoint
         }
     }
 
-    /// Such as `U+202E`.
+    /// The code point, such as `U+202E`.
     package var codePoint: String {
         let digits = String(value, radix: 16, uppercase: true)
         return "U+" + String(repeating: "0", count: max(0, 4 - digits.utf8.count)) + digits

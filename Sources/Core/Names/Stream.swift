@@ -1,4 +1,4 @@
-/// Identifies a sequence of events: one customer of one project in one environment.
+/// Identifies a sequence of events: one customer's in one project and environment.
 package struct Stream: Hashable, Sendable {
     package let project: ProjectID
     package let environment: Environment
@@ -13,19 +13,20 @@ package struct Stream: Hashable, Sendable {
         shard = Shard(of: project, environment, customer)
     }
 
-    /// Two streams usually differ in their customers, and first of all in their shards.
+    /// Compares the shards first, since two streams usually differ in their customers and hence in
+    /// their shards.
     package static func == (one: Stream, other: Stream) -> Bool {
         one.shard == other.shard && one.customer == other.customer
             && one.environment == other.environment && one.project == other.project
     }
 
-    /// The customer distinguishes streams best.
+    /// Hashes only the customer, which distinguishes streams best.
     package func hash(into hasher: inout Hasher) {
         hasher.combine(customer)
         hasher.combine(shard.number)
     }
 
-    /// The project's own stream, for what concerns the project as a whole.
+    /// The project's own stream, for events that concern the project as a whole.
     package static func ofProject(_ project: ProjectID) -> Stream {
         Stream(project: project, environment: .production, customer: .ofProject)
     }
@@ -55,22 +56,23 @@ extension CustomerID {
         CustomerID(known: "$unclaimed/\(purchase)")
     }
 
-    /// The stream that records a store account's customers, and news about the account while it has none.
+    /// The stream that records a store account's customers, and news about the account while it has
+    /// none.
     package static func unclaimed(_ account: AppTransactionID) -> CustomerID {
         CustomerID(known: "$unclaimed/app:\(account)")
     }
 
-    /// The stream for commands about no customer and no purchase: it never has events.
+    /// The stream for commands that are not about any customer or purchase. It never has events.
     package static let noCustomer = CustomerID(known: "$unclaimed/")
 
-    /// The purchase whose events wait there for a customer.
+    /// The purchase whose events wait in this stream for a customer.
     package var unclaimed: PurchaseID? {
         let prefix = CustomerID.noCustomer.text
         if !text.utf8.starts(with: prefix.utf8) { return nil }
         return PurchaseID(String(text.dropFirst(prefix.count)))
     }
 
-    /// Reserved for Deed's own streams; no back end may choose such a name.
+    /// Whether the name is reserved for Deed's own streams. Back ends may not use such names.
     package var isReserved: Bool {
         text.utf8.first == UInt8(ascii: "$")
             && (text.utf8.starts(with: "$project/".utf8)
@@ -78,7 +80,7 @@ extension CustomerID {
     }
 }
 
-/// One of the 64 parts into which customers are divided; each has its own gapless positions.
+/// One of the 64 parts into which customers are divided. Each part has its own gapless positions.
 package struct Shard: Hashable, Comparable, Sendable {
     package static let count = 64
     package static let all = (0..<Int16(count)).map(Shard.init(number:))
@@ -103,7 +105,8 @@ package struct Shard: Hashable, Comparable, Sendable {
     package static func < (one: Shard, other: Shard) -> Bool { one.number < other.number }
 }
 
-/// A place in a shard: a reader that has seen it has seen everything before it. Written `17:48213`.
+/// A place in a shard, written as `17:48213`. A reader that has reached it has seen everything
+/// before it.
 package struct Position: Hashable, Sendable, CustomStringConvertible {
     package let shard: Shard
     package let sequence: Int64
@@ -125,7 +128,8 @@ package struct Position: Hashable, Sendable, CustomStringConvertible {
     }
 
     package var description: String {
-        // Every answer contains it, and joining two number texts would take several times as long.
+        // Every answer contains a position, and joining two number texts would take several times
+        // as long.
         var text = InlineArray<24, UInt8>(repeating: 0)
         var start = text.count
         func prepend(_ byte: UInt8) {

@@ -5,7 +5,7 @@ package struct Person: Hashable, Sendable {
     package let createdAt: Instant
     /// Whether the person has chosen a password.
     package let hasPassword: Bool
-    /// When the person's browser last asked for a page; `nil` if the person is not signed in.
+    /// When the person's browser last requested a page; `nil` if the person is not signed in.
     package let lastSeen: Instant?
     package var roles: [PersonRole]
 
@@ -22,7 +22,7 @@ package struct Person: Hashable, Sendable {
     }
 }
 
-/// What a person may do in a project, as a key of that role may.
+/// A person's role in a project. It gives the same permissions as for a key.
 package struct PersonRole: Hashable, Sendable {
     /// The roles that a person can have.
     package static let roles: [Role] = [.reader, .support, .admin]
@@ -36,11 +36,12 @@ package struct PersonRole: Hashable, Sendable {
     }
 }
 
-/// An e-mail address in lower case, by which a person signs in.
+/// The e-mail address, in lower case, with which a person signs in.
 package struct EmailAddress: Hashable, Sendable, CustomStringConvertible {
     package let text: String
 
-    /// `nil` unless it looks like an address. What lies before the `@` is the mail server's affair.
+    /// `nil` unless the text looks like an address. The part before the `@` is left for the mail
+    /// server to judge.
     package init?(_ text: String) {
         let lowered = text.lowercased()
         let parts = lowered.split(separator: "@", omittingEmptySubsequences: false)
@@ -56,7 +57,7 @@ package struct EmailAddress: Hashable, Sendable, CustomStringConvertible {
     package var description: String { text }
 }
 
-/// A person in a browser that is signed in.
+/// A person who is signed in with a browser.
 package struct SignedIn: Hashable, Sendable {
     package let person: PersonID
     package let email: EmailAddress
@@ -73,12 +74,12 @@ package struct SignedIn: Hashable, Sendable {
     }
 }
 
-/// A session as it is stored.
+/// A session as stored.
 package struct OpenedSession: Hashable, Sendable {
-    /// SHA-256 of the cookie.
+    /// The SHA-256 of the cookie.
     package let digest: [UInt8]
     package let person: PersonID
-    /// What was made of the password that was checked.
+    /// The scrypt hash of the password that was checked.
     package let stretched: [UInt8]
     package let at: Instant
 
@@ -90,14 +91,14 @@ package struct OpenedSession: Hashable, Sendable {
     }
 }
 
-/// When sessions are over: after some time without use, and after some time in any case.
+/// When sessions expire: after a period without use, and after a longer period in any case.
 package struct SessionBounds: Hashable, Sendable {
     private static let idle: Int64 = 30 * 60_000
     private static let longest: Int64 = 12 * 3_600_000
 
-    /// Sessions that started then or earlier are over.
+    /// Sessions that started at this instant or earlier have expired.
     package let started: Instant
-    /// Sessions last used then or earlier are over.
+    /// Sessions that were last used at this instant or earlier have expired.
     package let seen: Instant
 
     package init(at now: Instant) {
@@ -106,13 +107,13 @@ package struct SessionBounds: Hashable, Sendable {
     }
 }
 
-/// A password as it is stored.
+/// A password as stored.
 package struct KeptPassword: Hashable, Sendable {
     package let salt: [UInt8]
-    /// What scrypt makes of the password and the salt.
+    /// The scrypt hash of the password and the salt.
     package let stretched: [UInt8]
-    /// What that cost, as the binary logarithm of scrypt's `N`. It is kept so that new passwords can
-    /// cost more one day.
+    /// The cost of the hash, as the binary logarithm of scrypt's `N`. It is stored so that new
+    /// passwords can use a higher cost later.
     package let cost: Int
 
     package init(salt: [UInt8], stretched: [UInt8], cost: Int) {
@@ -122,10 +123,10 @@ package struct KeptPassword: Hashable, Sendable {
     }
 }
 
-/// Something whose tries to sign in are counted, as a digest.
+/// The digest of a name or address for which sign-in attempts are counted.
 package struct Tried: Hashable, Sendable {
     package let digest: [UInt8]
-    /// Of a name that is tried from an address, the digest of the name.
+    /// The digest of the name, if attempts are counted for a name together with an address.
     package let name: [UInt8]?
 
     package init(digest: [UInt8], name: [UInt8]? = nil) {

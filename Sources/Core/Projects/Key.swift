@@ -1,6 +1,6 @@
 /// A key to a project.
 package struct Key: Hashable, Sendable {
-    /// How long a key is reported as expired. After that it counts as unknown.
+    /// How long a key is reported as expired. After that it is treated as unknown.
     package static let expiredFor: Int64 = 90 * CivilDate.millisecondsPerDay
 
     package let created: KeyCreated
@@ -17,7 +17,7 @@ package struct Key: Hashable, Sendable {
         return limits
     }
 
-    /// When it stopped opening the project; `nil` if it still does.
+    /// When the key stopped giving access to the project; `nil` if it still does.
     package func end(by now: Instant) -> Instant? {
         let limits = limits
         let expired = limits.hasExpired(at: now) ? limits.expires : nil
@@ -26,7 +26,7 @@ package struct Key: Hashable, Sendable {
     }
 }
 
-/// When a new key stops opening the project.
+/// When a new key stops giving access to the project.
 package enum KeyEnd: Hashable, Sendable {
     case at(Instant)
     case after(CalendarDuration)
@@ -51,7 +51,7 @@ extension ProjectState {
         return name.isEmpty ? nil : name
     }
 
-    /// The names of actors who have one.
+    /// The names of those actors that have one.
     package func names(of actors: some Sequence<Actor>) -> [Actor: String] {
         var names: [Actor: String] = [:]
         for actor in Set(actors) { names[actor] = name(of: actor) }
@@ -59,16 +59,16 @@ extension ProjectState {
     }
 }
 
-/// The hour of a key's use.
+/// The hour in which a key was used.
 package struct KeyUse: Hashable, Sendable {
-    /// In milliseconds.
+    /// The length of an hour in milliseconds.
     package static let grain: Int64 = 3_600_000
 
     package let project: ProjectID
     package let key: KeyID
     package let at: Instant
 
-    /// Reads a use from the database.
+    /// Creates a use as read from the database.
     package init(project: ProjectID, key: KeyID, at: Instant) {
         self.project = project
         self.key = key

@@ -1,4 +1,4 @@
-/// Why a key cannot be made or rotated.
+/// Why a key cannot be created or rotated.
 package enum KeyRefusal: Hashable, Sendable {
     case endsInThePast(Instant)
     case endsTooLate
@@ -24,12 +24,12 @@ package enum KeyRefusal: Hashable, Sendable {
             "The key would end after the year 9999; give an earlier end, or none at all."
         case .overlapBeyondEnd(let id, let end):
             "The key \"\(id)\" ends at \(end.text), which is before the end of the overlap; give a "
-                + "shorter --overlap, or none to let the key end with its own end."
+                + "shorter --overlap, or none to keep the key's own end."
         case .over(let id, let end):
-            "The key \"\(id)\" was over at \(end.text) and cannot be rotated; make a new one with: deed "
+            "The key \"\(id)\" ended at \(end.text) and cannot be rotated; make a new one with: deed "
                 + "key create"
         case .rotatedAlready(let id, let successor):
-            "The key \"\(id)\" was rotated already, and \"\(successor)\" came in its place; rotate that "
+            "The key \"\(id)\" has already been replaced by \"\(successor)\"; rotate that "
                 + "one, or revoke it."
         }
     }

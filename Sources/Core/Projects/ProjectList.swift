@@ -15,7 +15,7 @@ package struct ListedApp: Hashable, Sendable {
     package let project: ProjectID
     package let appleID: Int64?
     package let receipts: ReceiptJudge
-    /// Whether sandbox purchases of any customer count in production answers.
+    /// Whether any customer's sandbox purchases count in production answers.
     package let countsSandbox: Bool
 
     package init(
@@ -64,9 +64,9 @@ package struct ListedUnclaimed: Hashable, Sendable {
     }
 }
 
-/// A project's key that was not revoked. It may have expired recently.
+/// A project's key that has not been revoked. It may have expired recently.
 package struct LiveKey: Hashable, Sendable {
-    /// SHA-256 of the key.
+    /// The SHA-256 of the key.
     package let digest: [UInt8]
     package let project: ProjectID
     package let key: KeyID

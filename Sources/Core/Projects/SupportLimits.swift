@@ -1,12 +1,12 @@
-/// What support staff may grant.
+/// Limits on the grants that support staff may give.
 package struct SupportLimits: Hashable, Sendable {
-    /// Stands for all entitlements that have no limit of their own.
+    /// Represents all entitlements that do not have their own limit.
     package static let others = "*"
     /// How many limits a project may have.
     package static let countLimit = 1000
 
-    /// The maximum duration by entitlement. If neither the entitlement nor `others` is listed,
-    /// support may not grant it.
+    /// The maximum duration for each entitlement. If neither the entitlement nor `others` is
+    /// listed, support may not grant it.
     package var durations: [EntitlementID: CalendarDuration]
 
     package init(_ durations: [EntitlementID: CalendarDuration] = [:]) {
@@ -19,13 +19,13 @@ package struct SupportLimits: Hashable, Sendable {
 }
 
 extension EntitlementID {
-    /// Whether this is the name for all other entitlements.
+    /// Whether this name represents all other entitlements.
     package var isOthers: Bool { text == SupportLimits.others }
 }
 
 /// Why support staff may not do something.
 package enum SupportRefusal: Hashable, Sendable {
-    /// `nil` if they may not grant the entitlement at all.
+    /// The duration is `nil` if they may not grant the entitlement at all.
     case beyondLimit(EntitlementID, CalendarDuration?, until: Instant?)
     case tooManyLimits(limit: Int)
 
@@ -39,7 +39,7 @@ package enum SupportRefusal: Hashable, Sendable {
     package var sentence: String {
         switch self {
         case .beyondLimit(let entitlement, nil, _):
-            "The project lets no support key give, change or revoke grants of \"\(entitlement)\"; allow it "
+            "The project does not let support keys give, change or revoke grants of \"\(entitlement)\"; allow it "
                 + "with: deed project set --support-limit \(entitlement)=P30D, or use an admin's key."
         case .beyondLimit(let entitlement, let limit?, let end):
             "A support key may go as far as \(limit.text) with grants of \"\(entitlement)\""

@@ -1,10 +1,10 @@
-/// A version such as `1.10.3`, compared number by number. A missing part is 0, and anything after a
-/// part's digits is ignored.
+/// A version such as `1.10.3`. Versions are compared number by number. A missing part counts as 0,
+/// and anything after a part's digits is ignored.
 package struct AppVersion: Hashable, Comparable, Sendable {
-    // Digits without leading zeros, so that no part overflows; trailing zero parts are dropped.
+    // Digits without leading zeros, so that no part overflows. Trailing zero parts are dropped.
     private let parts: [String]
 
-    /// `nil` for a text that does not begin with a digit: stores write an empty one for "unknown".
+    /// `nil` if the text does not begin with a digit. Stores write an empty text for "unknown".
     package init?(_ text: String) {
         guard let first = text.utf8.first, first.decimalDigit != nil else { return nil }
         var parts = text.split(separator: ".", omittingEmptySubsequences: false).map { part in
@@ -14,7 +14,7 @@ package struct AppVersion: Hashable, Comparable, Sendable {
         self.parts = parts
     }
 
-    /// Later than any version that an app can have.
+    /// A version later than any that an app can have.
     static let unknown = AppVersion(parts: [String(repeating: "9", count: 64)])
 
     private init(parts: [String]) {
@@ -33,8 +33,9 @@ package struct AppVersion: Hashable, Comparable, Sendable {
 }
 
 extension AppFact {
-    /// Whether this states an earlier installation of the same app. No customer installs an app for
-    /// the first time twice, so the earliest statement stands, whichever came first.
+    /// Whether this states an earlier installation of the same app. A customer cannot install an
+    /// app for the first time twice, so the earliest statement prevails, no matter which arrived
+    /// first.
     func outweighs(_ other: AppFact) -> Bool {
         let (version, otherVersion) = (self.version, other.version)
         if version != otherVersion { return version < otherVersion }
@@ -43,10 +44,10 @@ extension AppFact {
         return self != other && content(of: other, follows: self)
     }
 
-    /// The first version; an unreadable one counts as later than all others.
+    /// The first version. An unreadable version counts as later than all others.
     private var version: AppVersion { AppVersion(originalVersion) ?? .unknown }
 
-    /// When the app was first installed, or else the first time at which this was stated.
+    /// When the app was first installed, or else when the installation was first stated.
     var installed: Instant { originallyPurchased ?? signedAt }
 
     func isOfEarlierApp(than other: AppFact) -> Bool {

@@ -1,13 +1,13 @@
-/// The consumable currencies of one customer, and what each transaction did to them.
+/// A customer's balances in the consumable currencies, and the effect of each transaction on them.
 package struct Balances: Hashable, Sendable {
-    /// The largest amount of one movement, and the largest balance that an admin may set: every
+    /// The largest amount of one movement, and the largest balance that an admin may set. Every
     /// JSON reader represents it exactly.
     package static let limit: Int64 = (1 << 53) - 1
 
-    // Wider than any sum of amounts, so that no order of movements overflows.
+    // Wider than any sum of amounts, so that movements cannot overflow in any order.
     package private(set) var totals: [CurrencyID: Int128] = [:]
     package private(set) var credits: [Credit.Key: Credit] = [:]
-    /// What back ends added on the last day with such an addition.
+    /// The amounts that back ends added on the last day with such an addition.
     package private(set) var earnings: [CurrencyID: Coins.Earning] = [:]
 
     package init() {}
@@ -19,28 +19,28 @@ package struct Balances: Hashable, Sendable {
         (self.totals, self.credits, self.earnings) = (totals, credits, earnings)
     }
 
-    /// Every currency that ever moved, in order.
+    /// Every currency that has ever moved, in order.
     package var currencies: [CurrencyID] { totals.keys.sorted() }
 
-    /// The customer's balance; negative if a refund came after the spending.
+    /// The customer's balance. It is negative if a refund came after the coins were spent.
     package subscript(currency: CurrencyID) -> Int64 {
         Int64(clamping: total(of: currency))
     }
 
-    /// Whether the balance ever changed.
+    /// Whether the balance has ever changed.
     package func moved(_ currency: CurrencyID) -> Bool { totals[currency] != nil }
 
     /// The balance before it is limited to 64 bits.
     package func total(of currency: CurrencyID) -> Int128 { totals[currency, default: 0] }
 
-    /// What a transaction did to that balance, if anything.
+    /// The effect of a transaction on one balance, if any.
     package func credit(_ key: Credit.Key) -> Credit? { credits[key] }
 
     func hasCredits(of purchase: PurchaseID) -> Bool {
         credits.keys.contains { $0.purchase == purchase }
     }
 
-    /// The purchases with a credit.
+    /// The purchases that have credited a balance.
     var creditedPurchases: Set<PurchaseID> { Set(credits.keys.lazy.map(\.purchase)) }
 
     mutating func apply(_ event: BalanceCredited) {
@@ -63,7 +63,8 @@ package struct Balances: Hashable, Sendable {
         earnings[event.currency] = earning
     }
 
-    /// What back ends added on the day of that instant. A clock that runs backwards starts no new day.
+    /// The amount that back ends added on the day of that instant. A clock that runs backwards does
+    /// not start a new day.
     func earned(of currency: CurrencyID, at instant: Instant) -> Int64 {
         guard let earning = earnings[currency], earning.day >= instant.day else { return 0 }
         return earning.amount
@@ -74,11 +75,12 @@ package struct Balances: Hashable, Sendable {
     }
 }
 
-/// What goes from one customer's balances to another's.
+/// Coins that move from one customer's balances to another's.
 package struct Coins: Hashable, Sendable {
     package var amounts: [CurrencyID: Int64] = [:]
     package var credits: [Credit.Key: Credit] = [:]
-    /// What back ends added on a day: their limit is one person's.
+    /// The amounts that back ends added on a day. They move too, because the daily limit applies to
+    /// a person.
     package var earnings: [CurrencyID: Earning] = [:]
 
     package struct Earning: Hashable, Sendable {
@@ -95,7 +97,7 @@ package struct Coins: Hashable, Sendable {
 }
 
 extension Balances {
-    /// All of them.
+    /// All coins in these balances.
     var coins: Coins {
         var coins = Coins()
         coins.amounts = totals.mapValues { Int64(clamping: $0) }
@@ -103,7 +105,7 @@ extension Balances {
         return coins
     }
 
-    /// Takes what comes from another customer.
+    /// Adds the coins that come from another customer.
     mutating func take(_ coins: Coins) {
         for (currency, amount) in coins.amounts { add(Int128(amount), to: currency) }
         credits.merge(coins.credits) { own, _ in own }
@@ -116,17 +118,19 @@ extension Balances {
         }
     }
 
-    /// Gives what goes to another customer; what back ends added today still counts against their limit.
+    /// Subtracts the coins that go to another customer. Amounts that back ends added today still
+    /// count against this customer's limit.
     mutating func give(_ amounts: [CurrencyID: Int64], creditedBy purchases: Set<PurchaseID>) {
         for (currency, amount) in amounts { add(-Int128(amount), to: currency) }
         credits = credits.filter { !purchases.contains($0.key.purchase) }
     }
 
-    /// Empties all balances. What back ends added today counts against the other customer's limit.
+    /// Empties all balances. Amounts that back ends added today count against the other customer's
+    /// limit.
     mutating func empty() { (totals, credits, earnings) = ([:], [:], [:]) }
 }
 
-/// What one consumable transaction added to one balance, minus refunds.
+/// The amount that one consumable transaction added to one balance, minus refunds.
 package struct Credit: Hashable, Sendable {
     package struct Key: Hashable, Sendable {
         package let purchase: PurchaseID
@@ -141,9 +145,9 @@ package struct Credit: Hashable, Sendable {
             self.currency = currency
         }
     }
-    /// What one piece adds by the catalog in effect at its first credit.
+    /// The amount that one piece adds according to the catalog in effect at the first credit.
     package let perPiece: Int64
-    /// From 0 to the limit of a movement.
+    /// Between 0 and the limit of a movement.
     package internal(set) var net: Int64 = 0
 
     package init(perPiece: Int64, net: Int64 = 0) {

@@ -1,7 +1,7 @@
-/// Support lets a purchase give no access, whatever the store says.
+/// A decision by support that a purchase gives no access, whatever the store says.
 package struct Block: Hashable, Sendable {
     package let since: Instant
-    /// When it was taken back; `nil` as long as it holds.
+    /// When the block was lifted; `nil` while it is in effect.
     package internal(set) var until: Instant?
     package let reason: Reason
     package let ticket: Ticket?
@@ -17,8 +17,8 @@ package struct Block: Hashable, Sendable {
 }
 
 extension [Block] {
-    /// All of both in order of time. Where blocks overlap, the earlier one holds until both are over,
-    /// so that one unblock ends them.
+    /// The blocks of both lists in chronological order. Overlapping blocks are joined into one that
+    /// lasts until both are over, so that one unblock ends them.
     func joined(with others: [Block]) -> [Block] {
         if isEmpty || others.isEmpty { return self + others }
         var all: [Block] = []
@@ -35,10 +35,10 @@ extension [Block] {
 }
 
 extension Purchase {
-    /// The block that holds now.
+    /// The block that is in effect now.
     package var block: Block? { blocks.last.flatMap { $0.until == nil ? $0 : nil } }
 
-    /// Whether one holds at that instant, by all that is known.
+    /// Whether a block is in effect at that instant, according to current knowledge.
     func isBlocked(at instant: Instant) -> Bool {
         blocks.contains { $0.interval.contains(instant) }
     }

@@ -1,6 +1,7 @@
 /// An account token in the evidence of a purchase, and the transactions that carried it.
 package struct CarriedToken: Hashable, Sendable {
-    /// A transaction's place among those of its purchase, in the order in which they were made.
+    /// The position of a transaction among those of its purchase, in the order in which they were
+    /// made.
     package struct Place: Hashable, Comparable, Sendable {
         package let purchased: Instant
         package let transaction: TransactionID
@@ -15,7 +16,8 @@ package struct CarriedToken: Hashable, Sendable {
         }
     }
     package let token: AccountToken
-    /// The first and the last transaction that carried it; `nil` if only renewal news did.
+    /// The first and the last transaction that carried the token; `nil` if only renewal news
+    /// carried it.
     package private(set) var places: ClosedRange<Place>?
 
     package init(_ token: AccountToken, places: ClosedRange<Place>? = nil) {
@@ -45,7 +47,7 @@ package struct CarriedToken: Hashable, Sendable {
     }
 }
 
-/// The account tokens of one purchase, in order, each once.
+/// The account tokens of one purchase, in order and without duplicates.
 ///
 /// They come from all recorded facts, including outweighed ones. Joining is commutative,
 /// associative and idempotent.
@@ -68,7 +70,7 @@ package struct CarriedTokens: Hashable, Sendable {
         for fact in facts.renewals { CarriedToken(fact).map { join($0) } }
     }
 
-    /// Whether the token is known, for these transactions too.
+    /// Whether the token is known for these transactions as well.
     func holds(_ carried: CarriedToken) -> Bool {
         all.contains { $0.token == carried.token && $0.joined(with: carried) == $0 }
     }

@@ -1,13 +1,14 @@
 extension Rank {
-    /// Whether the evidence is of the old form: a receipt, or the store's reply about one.
+    /// Whether the evidence has the old form: a receipt, or the store's reply about one.
     package var isLegacy: Bool { self <= .verifyReceiptReply }
 }
 
 extension TransactionFact {
-    /// Whether this is believed over the other statement about the same transaction: the later signature,
-    /// then the stronger evidence. For equal times: the one that revokes the transaction, or revokes it
-    /// later; that names an upgrade; that ends later; that revokes more of its items. The content decides
-    /// last, so that the choice never depends on which came first.
+    /// Whether this prevails over the other statement about the same transaction. The later
+    /// signature prevails, then the stronger evidence. If these are equal, the statement prevails
+    /// that revokes the transaction, or revokes it later; then the one that names an upgrade; then
+    /// the one that ends later; then the one that revokes more of its items. The content decides
+    /// last, so that the result never depends on the order of arrival.
     func outweighs(_ other: TransactionFact) -> Bool {
         weight == other.weight
             ? self != other && content(of: self, follows: other) : weight > other.weight
@@ -22,8 +23,9 @@ extension TransactionFact {
 }
 
 extension RenewalFact {
-    /// Whether this is believed over the other statement about the same subscription: the later
-    /// signature, then the stronger evidence, then the one that makes a renewal less likely.
+    /// Whether this prevails over the other statement about the same subscription. The later
+    /// signature prevails, then the stronger evidence, then the statement that makes a renewal less
+    /// likely.
     func outweighs(_ other: RenewalFact) -> Bool {
         weight == other.weight
             ? self != other && content(of: self, follows: other) : weight > other.weight
@@ -37,8 +39,8 @@ extension RenewalFact {
     }
 }
 
-/// A total order on facts by all of their members. Reflection sees every member, including future ones;
-/// it is slow, and used only for two different facts that were signed at the same moment.
+/// A total order on facts by all of their members. Reflection covers every member, including future
+/// ones. It is slow, and is used only for two different facts that were signed at the same instant.
 func content<Fact>(of one: Fact, follows other: Fact) -> Bool {
     String(reflecting: other).utf8.lexicographicallyPrecedes(String(reflecting: one).utf8)
 }

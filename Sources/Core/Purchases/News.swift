@@ -1,4 +1,4 @@
-/// News that a store reports once, under its own name.
+/// News that a store reports once, under an id of its own.
 protocol News: Hashable {
     var id: NewsID { get }
     var signedAt: Instant { get }
@@ -45,7 +45,7 @@ package struct RefundFact: Hashable, Sendable, News {
 
     package var purchase: PurchaseID { PurchaseID(store: store, original: original) }
 
-    /// Until when the store accepts a report about the purchase.
+    /// The end of the period in which the store accepts a report about the purchase.
     package var answerBy: Instant { signedAt.advanced(byMilliseconds: 12 * 3_600_000) }
 
     package var isRequest: Bool {
@@ -53,8 +53,8 @@ package struct RefundFact: Hashable, Sendable, News {
     }
 }
 
-/// A place in the list of customers with requested refunds: the last time at which one of their
-/// requests can be answered, and the customer.
+/// A place in the list of customers with requested refunds: the customer, and the last time at
+/// which one of the customer's requests can be answered.
 package struct RefundPlace: Hashable, Sendable {
     package let answerBy: Instant
     package let customer: CustomerID
@@ -86,7 +86,7 @@ package enum RefundReason: Hashable, Sendable {
     case unknown(StoreWord)
 }
 
-/// A parent withdrew the consent to the use of an app.
+/// A parent withdrew consent to the use of an app.
 package struct ConsentFact: Hashable, Sendable, News {
     package let id: NewsID
     package let store: Store
@@ -111,8 +111,8 @@ package struct ConsentFact: Hashable, Sendable, News {
 }
 
 extension Array where Element: News {
-    /// Whether the news is known. Signed again, it is the same news, and the earlier time stays:
-    /// the first statement counts, in whatever order they come.
+    /// Whether the news is known. If it is signed again, it is still the same news. The first
+    /// statement counts, in whatever order the statements arrive.
     func holds(_ news: Element) -> Bool {
         contains { $0.id == news.id && !news.precedes($0) }
     }
@@ -132,7 +132,7 @@ extension News {
 }
 
 extension Purchase {
-    /// Requested refunds that the store is not known to have decided.
+    /// Requested refunds that have no known decision by the store.
     package var openRefundRequests: [RefundFact] {
         refundNews.filter { $0.isRequest && !isDecided($0) }
     }
@@ -148,19 +148,19 @@ extension Purchase {
 }
 
 extension Purchase {
-    /// The store account that bought everything in it, by the evidence.
+    /// The store account to which everything in the purchase belongs, according to the evidence.
     var account: AppTransactionID? {
         evidence.last { $0.signed != nil }?.signed?.appTransaction
     }
 }
 
 extension CustomerState {
-    /// The store accounts with which the customer uses apps, by the evidence.
+    /// The store accounts with which the customer uses apps, according to the evidence.
     package var appTransactions: [AppTransactionID] {
         Set(installedBy + purchases.compactMap(\.account)).sorted()
     }
 
-    /// By when the last of the refunds still to be reported on must be answered.
+    /// The last deadline among the refund requests that still need a report.
     package var answerBy: Instant? {
         purchases.lazy.flatMap(\.refundsToReport).map(\.answerBy).max()
     }

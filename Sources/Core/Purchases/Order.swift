@@ -24,7 +24,7 @@ package struct Order: Hashable, Sendable {
         case settled
     }
 
-    /// The state at that instant. An order expires at its end, even if no process has noticed yet.
+    /// The state at that instant. An order expires at its end even if no process has noticed yet.
     package func state(at instant: Instant) -> State {
         switch closed?.cause {
         case .settled: .settled
@@ -35,10 +35,10 @@ package struct Order: Hashable, Sendable {
         }
     }
 
-    /// Whether it was neither closed nor fulfilled; it may have expired.
+    /// Whether the order has been neither closed nor fulfilled. It may have expired.
     package var isOpen: Bool { closed == nil && fulfilled == nil }
 
-    /// Whether support gave the purchase's benefits by hand.
+    /// Whether support gave the purchase's benefits manually.
     package var isSettled: Bool {
         if case .settled? = closed?.cause { true } else { false }
     }

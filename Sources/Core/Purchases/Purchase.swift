@@ -1,39 +1,39 @@
-/// Everything under one original transaction: its transactions, and what is known about its
-/// renewal.
+/// Everything that belongs to one original transaction: its transactions, and what is known about
+/// their renewal.
 package struct Purchase: Hashable, Sendable {
     package private(set) var id: PurchaseID
-    /// The statements about each transaction, in order of start and then of id.
+    /// The statements about each transaction, in order of start and then id.
     package private(set) var evidence: [TransactionEvidence] = []
-    /// The combined result for each transaction, in the same order.
+    /// The combined statement about each transaction, in the same order.
     private(set) var transactions: [Transaction] = []
     /// The ids of the transactions, in the same order.
     private(set) var transactionIDs: [TransactionID] = []
-    /// The products of its transactions, in order, each once.
+    /// The products of its transactions, in order and without duplicates.
     package private(set) var products: [ProductID] = []
-    /// The renewal facts that count: the one that outweighs the others comes last, after those that
-    /// no later one outdates.
+    /// The renewal facts that count. The one that outweighs the others comes last, after those that
+    /// no later fact makes obsolete.
     package private(set) var renewals: [RenewalFact] = []
-    /// The news about refunds, in order of time.
+    /// The news about refunds, in chronological order.
     package private(set) var refundNews: [RefundFact] = []
-    /// What Deed told the store about requested refunds, in order of the requests.
+    /// Deed's reports to the store about requested refunds, in the order of the requests.
     package private(set) var reports: [RefundReport] = []
-    /// What support blocked of it, in order of time; the last one may still hold.
+    /// The blocks by support, in chronological order. The last one may still be in effect.
     package private(set) var blocks: [Block] = []
-    /// How it came to its holder, when it came from another one.
+    /// How the purchase came to its holder, if it came from another customer.
     package internal(set) var arrival: Arrival?
     /// The account tokens in its facts, including outweighed ones.
     package private(set) var carried = CarriedTokens()
-    /// What the store answered when it was asked about the purchase, in order of time, where it states its
-    /// purchases as they are now. Then the transactions follow from these.
+    /// The answers of the store about the purchase, in chronological order, if the store states the
+    /// current state of its purchases. The transactions are then derived from these readings.
     package private(set) var readings: [TransactionFact] = []
-    /// The periods that these tell of: one for each transaction, in the same order.
+    /// The periods in the readings, one for each transaction, in the same order.
     private(set) var periods: [ReadPeriod] = []
 
     package init(_ id: PurchaseID) {
         self.id = id
     }
 
-    /// The purchase that is made of this.
+    /// The purchase that consists of these parts.
     package init(of parts: PurchaseParts) {
         id = parts.id
         (renewals, refundNews, reports) = (parts.renewals, parts.refundNews, parts.reports)
@@ -49,7 +49,7 @@ package struct Purchase: Hashable, Sendable {
         }
     }
 
-    /// What it is made of.
+    /// The parts of which the purchase consists.
     package var parts: PurchaseParts {
         var parts = PurchaseParts(id)
         (parts.renewals, parts.refundNews, parts.reports) = (renewals, refundNews, reports)
@@ -64,7 +64,7 @@ package struct Purchase: Hashable, Sendable {
 
     package var tokens: [AccountToken] { carried.all.map(\.token) }
 
-    /// The evidence of transactions that follow from readings.
+    /// The evidence for the transactions, derived from readings.
     private var periodEvidence: [TransactionEvidence] {
         periods.map { TransactionEvidence($0.fact) }
     }
@@ -72,7 +72,7 @@ package struct Purchase: Hashable, Sendable {
     /// The renewal fact that outweighs the others.
     package var renewal: RenewalFact? { renewals.last }
 
-    /// The kind by the purchase's evidence; `nil` if only the catalog knows it.
+    /// The kind according to the purchase's evidence; `nil` if only the catalog knows it.
     var statedKind: ProductKind? {
         for index in transactions.indices {
             if let kind = transactions[index].kind { return kind }
@@ -80,27 +80,29 @@ package struct Purchase: Hashable, Sendable {
         return nil
     }
 
-    /// The transaction that began last: it decides the product, the dates and the state of the whole
-    /// purchase. A renewal that was charged and then gave way to an upgrade never began.
+    /// The last transaction that has begun. It determines the product, the dates and the state of
+    /// the whole purchase. A renewal that was charged and then gave way to an upgrade never began.
     package var newest: TransactionFact? { newestPlace.map { evidence[$0].effective } }
 
-    /// Its index among the transactions.
+    /// The index of that transaction.
     var newestPlace: Int? {
         if isRead { return mainPeriod }
         return transactions.indices.last(where: transactions.begins) ?? transactions.indices.last
     }
 
-    /// Whether another product replaced that transaction's period, with or without the flag.
+    /// Whether another product replaced the transaction's period, no matter whether the store
+    /// flagged it.
     package func isReplaced(at index: Int) -> Bool {
         transactions[index].isUpgraded || transactions.successor(of: index) != nil
     }
 
-    /// Whether a known period replaced that transaction's period.
+    /// Whether a known period replaced the transaction's period.
     func isReplaced(_ id: TransactionID) -> Bool {
         index(of: id).flatMap { transactions.successor(of: $0) } != nil
     }
 
-    /// Whether recording this transaction replaces another period, or another one replaces its period.
+    /// Whether recording this transaction replaces another period, or another period replaces this
+    /// one's.
     func isUpgrade(_ fact: TransactionFact) -> Bool {
         let isOneProduct = products == [fact.product]
         if isOneProduct, !fact.isUpgraded, !transactions.contains(where: \.isUpgraded) {
@@ -115,19 +117,19 @@ package struct Purchase: Hashable, Sendable {
         }
     }
 
-    /// The statements about that transaction.
+    /// All statements about the transaction.
     package func evidence(of id: TransactionID) -> TransactionEvidence? {
         index(of: id).map { evidence[$0] }
     }
 
-    /// The kind of that transaction.
+    /// The kind of the transaction.
     func kind(of id: TransactionID, by catalog: Catalog) -> ProductKind? {
         index(of: id).flatMap { kind(of: $0, by: catalog) } ?? kind(by: catalog)
     }
 
     private func index(of id: TransactionID) -> Int? {
         let tail = id.tail
-        // News is mostly about the newest transaction.
+        // News is usually about the newest transaction.
         return transactions.indices.last {
             transactions[$0].tail == tail && transactionIDs[$0] == id
         }
@@ -172,7 +174,7 @@ package struct Purchase: Hashable, Sendable {
 
     mutating func join(_ fact: RefundFact) { refundNews.join(fact) }
 
-    /// Takes readings of it, and everything that was known of them as another purchase.
+    /// Adds readings of this purchase, and everything that was known about it as another purchase.
     mutating func join(_ facts: [TransactionFact], of other: Purchase?) {
         if let other { take(other) }
         let all = readings.adding(facts + (other?.readings ?? []))
@@ -213,7 +215,7 @@ package struct Purchase: Hashable, Sendable {
 
     mutating func add(_ others: [Block]) { blocks = blocks.joined(with: others) }
 
-    /// Adds the reports that came with it from another holder.
+    /// Adds the reports that came with the purchase from another holder.
     mutating func add(_ others: [RefundReport]) {
         for other in others { reports.change(other.request) { $0 = other } }
     }
@@ -227,7 +229,7 @@ package struct Purchase: Hashable, Sendable {
     }
 
     private func transaction(_ fact: TransactionFact, product: Int) -> Transaction {
-        // What a period took the place of follows from the readings alone.
+        // The readings alone determine what a period replaced.
         if isRead { return Transaction(fact, product: product, isRead: true) }
         let announced = renewals.last {
             $0.announcesChange && $0.nextProduct == fact.product && $0.signedAt < fact.purchased
@@ -253,7 +255,8 @@ package struct Purchase: Hashable, Sendable {
         if let index = products.firstIndex(of: product) { return index }
         let place = products.firstIndex { product < $0 } ?? products.endIndex
         products.insert(product, at: place)
-        // Later products moved on by one; the list has the same order no matter which came first.
+        // Later products have moved by one index. The list has the same order, no matter which came
+        // first.
         for index in transactions.indices where transactions[index].product >= place {
             transactions[index] = transaction(
                 evidence[index].effective, product: transactions[index].product + 1)
@@ -262,7 +265,7 @@ package struct Purchase: Hashable, Sendable {
     }
 }
 
-/// How a purchase came from one holder to the next.
+/// How a purchase moved from one holder to the next.
 package struct Arrival: Hashable, Sendable {
     package let from: CustomerID
     package let cause: MoveCause

@@ -1,7 +1,7 @@
-/// What a purchase is made of. Everything else about it follows from this.
+/// The parts of which a purchase consists. Everything else about it is derived from them.
 package struct PurchaseParts: Sendable {
     package var id: PurchaseID
-    /// In the order of the transactions; empty if they follow from the readings.
+    /// In the order of the transactions; empty if these are derived from readings.
     package var evidence: [TransactionEvidence] = []
     package var renewals: [RenewalFact] = []
     package var refundNews: [RefundFact] = []
@@ -10,14 +10,14 @@ package struct PurchaseParts: Sendable {
     package var arrival: Arrival?
     package var carried: [CarriedToken] = []
     package var readings: [TransactionFact] = []
-    /// When the store announced the product of a transaction, by the index of the transaction.
+    /// When the store announced a transaction's product, by the index of the transaction.
     package var announced: [Int: Instant] = [:]
 
     package init(_ id: PurchaseID) {
         self.id = id
     }
 
-    /// Whether there is evidence for each period of the readings, and for nothing else.
+    /// Whether the evidence matches the periods of the readings exactly.
     package var fits: Bool {
         if readings.isEmpty || evidence.isEmpty { return true }
         return evidence.count == ReadingCourse(readings, of: id.original).periods.count

@@ -1,13 +1,13 @@
-/// What a project prefers the store to do about a refund.
+/// The decision about a refund that a project would like the store to make.
 package enum RefundPreference: String, Hashable, Sendable, CaseIterable {
     case decline, grantFull = "grant_full", grantProrated = "grant_prorated"
 }
 
-/// Lets Deed tell the store what happened to purchases whose refund is requested. Every customer of
-/// the project has agreed to that, or there are no reports.
+/// Lets Deed report to the store what happened to purchases for which a refund is requested. It may
+/// be set only if every customer of the project has consented.
 package struct RefundReporting: Hashable, Sendable {
     package let preference: RefundPreference?
-    /// Whether customers could try the product before they bought it.
+    /// Whether customers were able to try the product before they bought it.
     package let hasSample: Bool
 
     package init(preference: RefundPreference? = nil, hasSample: Bool = false) {
@@ -36,7 +36,8 @@ package struct RefundReport: Hashable, Sendable {
 }
 
 extension Array where Element == RefundReport {
-    /// Kept in order of the requests, each once.
+    /// Changes the report on a request. Reports are in the order of the requests, without
+    /// duplicates.
     mutating func change(_ request: NewsID, _ change: (inout RefundReport) -> Void) {
         let place = firstIndex { !($0.request < request) } ?? endIndex
         if place == endIndex || self[place].request != request {
@@ -51,16 +52,16 @@ extension Purchase {
         reports.first { $0.request == request }
     }
 
-    /// The requested refunds that the store has not decided and that still lack a report.
+    /// The requested refunds that the store has not decided and that have no report yet.
     package var refundsToReport: [RefundFact] {
         openRefundRequests.filter { report(on: $0.id)?.end == nil }
     }
 }
 
 extension Consumption {
-    /// The report for the store; `nil` if the log does not show whether the purchase was delivered. The store
-    /// counts a subscription's periods itself. For anything else it accepts a wish for a share only if the
-    /// share is above zero.
+    /// The report for the store; `nil` if the log does not show whether the purchase was delivered.
+    /// The store itself measures how much of a subscription was used. For anything else, it accepts
+    /// a preference for a partial refund only if the share used is above zero.
     package func report(by reporting: RefundReporting) -> ConsumptionReport? {
         guard let isDelivered else { return nil }
         let used = kind == .autoRenewable ? nil : usedMilliPercent
@@ -73,7 +74,7 @@ extension Consumption {
         _ preference: RefundPreference?, _ used: Int64?
     ) -> RefundPreference? {
         guard preference == .grantProrated, kind != .autoRenewable else { return preference }
-        // A prorated refund of an unused purchase is a full refund.
+        // A prorated refund of an unused purchase is the same as a full refund.
         return used.map { $0 > 0 ? .grantProrated : .grantFull }
     }
 }

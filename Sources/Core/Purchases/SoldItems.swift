@@ -1,5 +1,6 @@
 extension TransactionFact {
-    /// The products that the catalog must know: its own, or those that it stands for.
+    /// The products that the catalog must know: the transaction's own product, or those that it
+    /// represents.
     var soldProducts: [ProductID] {
         if let reading { return reading.items.filter(\.isOwned).map(\.product) }
         return items.isEmpty ? [product] : items.map(\.product)
@@ -11,15 +12,15 @@ extension TransactionFact {
             .first { catalog.product($0) == nil }
     }
 
-    /// How many of its items were revoked individually.
+    /// How many of its items have been revoked individually.
     var itemsTakenBack: Int { items.count { $0.revokedAt != nil } }
 
-    /// Whether it has items and all of them were revoked.
+    /// Whether the transaction has items and all of them have been revoked.
     var isTakenBackByItems: Bool { !items.isEmpty && itemsTakenBack == items.count }
 }
 
 extension Purchase {
-    /// The items that a transaction sold under a product that stands for them.
+    /// The items that a transaction sold under a product that represents them.
     func items(of index: Int) -> [SoldItem] {
         transactions[index].hasItems ? evidence[index].effective.items : []
     }

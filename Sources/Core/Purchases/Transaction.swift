@@ -1,33 +1,33 @@
-/// The members of one transaction that the rules of access need.
+/// The members of one transaction that the access rules need.
 ///
-/// Kept next to the evidence because each read needs it for every transaction: all of its members are
-/// plain values, and the product is an index into the purchase's list of products.
+/// They are kept next to the evidence because each read needs them for every transaction. All
+/// members are plain values, and the product is an index into the purchase's list of products.
 struct Transaction: Hashable, Sendable {
-    /// The last bytes of its id, a quick way to tell most transactions apart.
+    /// The last bytes of the id, which quickly distinguish most transactions.
     let tail: UInt64
     let product: Int
     let kind: ProductKind?
     let start: Instant
-    /// The start of the purchase that this restores, if the evidence names it; otherwise its own
-    /// start.
+    /// The start of the purchase that this one restores, if the evidence names it; otherwise this
+    /// one's own start.
     let firstPurchased: Instant
     let expires: Instant?
     let revokedAt: Instant?
     let isRevokedForApp: Bool
     let isUpgraded: Bool
-    /// When the store last signed it. Receipts do not count, because what they leave out means
-    /// nothing.
+    /// When the store last signed the transaction. Receipts do not count, because their omissions
+    /// mean nothing.
     let vouchedAt: Instant?
     let isFamilyShared: Bool
     let isSandbox: Bool
     let isLastOfCommitment: Bool
-    /// Whether its product stands for other items; the evidence lists them.
+    /// Whether its product represents other items, which are listed in the evidence.
     let hasItems: Bool
     let terms: OfferTerms
-    /// The last time, before it began, at which the store announced that its product starts with
-    /// the next renewal.
+    /// The last time, before this transaction began, at which the store announced that its product
+    /// would start with the next renewal.
     let announcedAt: Instant?
-    /// Whether readings tell of it: then they also tell what ended it.
+    /// Whether it is derived from readings, which also show what ended it.
     let isRead: Bool
 
     init(
@@ -53,7 +53,7 @@ struct Transaction: Hashable, Sendable {
     }
 }
 
-/// The terms of a period's sale; the digit is the second part of a reason code.
+/// The terms under which a period was sold. The digit is the second part of a reason code.
 package enum OfferTerms: Int, Hashable, Sendable {
     case usual = 0
     case trial = 1

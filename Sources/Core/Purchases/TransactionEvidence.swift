@@ -1,7 +1,7 @@
-/// Everything ever stated about one transaction, joined.
+/// All statements ever made about one transaction, joined.
 ///
-/// Joining is commutative, associative and idempotent. So the result depends only on the set of
-/// facts: no order, repetition or late arrival can change it.
+/// Joining is commutative, associative and idempotent. The result therefore depends only on the set
+/// of facts; their order, repetition or late arrival cannot change it.
 package enum TransactionEvidence: Hashable, Sendable {
     case signed(TransactionFact)
     case legacy(TransactionFact)
@@ -27,10 +27,10 @@ package enum TransactionEvidence: Hashable, Sendable {
         }
     }
 
-    /// The facts whose joining produces this.
+    /// The facts that give this result when joined.
     package var facts: [TransactionFact] { [signed, legacy].compactMap(\.self) }
 
-    /// The transaction as all statements together describe it.
+    /// The transaction as described by all statements together.
     package var effective: TransactionFact {
         switch self {
         case .signed(let fact), .legacy(let fact): fact
@@ -38,8 +38,8 @@ package enum TransactionEvidence: Hashable, Sendable {
         }
     }
 
-    /// A receipt's time of signing neither decides nor distinguishes anything; the time shown is
-    /// that of the first receipt with news.
+    /// The time at which a receipt was signed does not decide or distinguish anything. The time
+    /// shown is that of the first receipt with news.
     package static func == (one: Self, other: Self) -> Bool {
         one.signed == other.signed && one.legacy?.undated == other.legacy?.undated
     }
@@ -85,8 +85,8 @@ package enum TransactionEvidence: Hashable, Sendable {
 }
 
 extension TransactionFact {
-    /// Receipts only ever add: the latest end, the latest revocation, an upgrade. A receipt that only
-    /// repeats what is known changes nothing, whether newer or older.
+    /// Receipts can only add something: the latest end, the latest revocation, or an upgrade. A
+    /// receipt that only repeats known facts changes nothing, whether it is newer or older.
     fileprivate func joined(withLegacy other: TransactionFact) -> TransactionFact {
         var joined = base.isPreferred(to: other.base) ? self : other
         joined.kind = [kind, other.kind].compactMap(\.self).max { $0.rawValue < $1.rawValue }
@@ -102,7 +102,7 @@ extension TransactionFact {
         return fact
     }
 
-    /// The members that are taken together from one receipt.
+    /// The members that are taken together from a single receipt.
     private var base: TransactionFact {
         var base = undated
         base.kind = nil
@@ -117,8 +117,8 @@ extension TransactionFact {
         return self == other || content(of: self, follows: other)
     }
 
-    /// A signed statement with what receipts may add: a later end, and a revocation after its
-    /// signature. They never clear one.
+    /// A signed statement with the additions that receipts may make: a later end, and a revocation
+    /// after the statement was signed. Receipts never remove a revocation.
     fileprivate func supplemented(by legacy: TransactionFact) -> TransactionFact {
         var fact = self
         fact.kind = kind ?? legacy.kind

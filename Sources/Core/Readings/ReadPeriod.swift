@@ -1,34 +1,34 @@
-/// One period of one product, as a store's readings tell of it.
+/// One period of one product, derived from a store's readings.
 struct ReadPeriod: Hashable, Sendable {
-    /// The period as a statement of its own.
+    /// The period in the form of a transaction fact.
     var fact: TransactionFact
-    /// The end of the access that goes on although a payment failed.
+    /// The end of the access that continues although a payment failed.
     var graceUntil: Instant?
-    /// When another token took its place.
+    /// When another token replaced it.
     var replacedAt: Instant?
-    /// Whether it is the last one of its product, and nothing took its place.
+    /// Whether it is its product's last period and has not been replaced.
     var isLast = false
-    /// What the newest reading says of what follows.
+    /// The newest reading's statement about the renewal.
     var renewal: RenewalFact?
-    /// The token under which it was read last.
+    /// The token under which it was last read.
     var token: TransactionID
 }
 
-/// The periods of one product under one token, one after the other.
+/// The consecutive periods of one product under one token.
 struct ReadLane {
-    /// A period while readings are looked at in turn.
+    /// A period under construction, while the readings are processed in turn.
     struct Draft {
         var item: Reading.Item
         var start: Instant
-        /// The end of what was paid for.
+        /// The end of the time that was paid for.
         var expires: Instant?
-        /// Whether a reading told of that end before any payment failed.
+        /// Whether a reading stated that end before any payment failed.
         var isEndKnown = false
         var graceUntil: Instant?
         var revokedAt: Instant?
         var offer: Offer?
         var price: Price?
-        /// The reading that told of it last.
+        /// The last reading that mentioned the period.
         var told: TransactionFact
 
         var end: Instant? { graceUntil ?? expires }
@@ -37,16 +37,16 @@ struct ReadLane {
     let product: ProductID
     private(set) var drafts: [Draft] = []
     private var isOpen = false
-    /// Whether the last reading without access said that it is all over.
+    /// Whether the last reading without access stated that the subscription has expired.
     private var isOver = false
-    /// The item, where the newest reading has it, and that reading.
+    /// The newest reading, and the item in it, if it has one.
     private(set) var newest: (item: Reading.Item?, fact: TransactionFact)?
 
     init(_ product: ProductID) {
         self.product = product
     }
 
-    /// Takes the next reading, in order of time.
+    /// Processes the next reading. Readings come in chronological order.
     mutating func read(_ fact: TransactionFact, _ reading: Reading, from start: Instant) {
         let item = reading.item(of: product)
         if drafts.isEmpty, item?.isOwned != true { return }
@@ -57,7 +57,7 @@ struct ReadLane {
             if item.expires != nil { give(item, fact, reading, from: start) }
         case .onHold, .paused, .expired:
             if drafts.isEmpty, let item, let end = item.expires {
-                // Nothing more is known than that it has ended.
+                // The reading shows only that the period has ended.
                 let ended = min(end, fact.signedAt)
                 drafts.append(draft(item, fact, from: min(start, ended)))
                 drafts[0].expires = ended
@@ -88,13 +88,14 @@ extension ReadLane {
         drafts[last].price = item.price ?? drafts[last].price
         let (end, paid) = (item.expires ?? fact.signedAt, drafts[last].expires)
         drafts[last].extend(to: end, reading.state, at: fact.signedAt)
-        // An item whose end moved back to the past, while others go on, was refunded.
+        // If an item's end moved back into the past while other items continue, the item was
+        // refunded.
         if let paid, end < paid, end <= fact.signedAt, reading.runs(at: fact.signedAt) {
             drafts[last].takeBack(at: end, of: paid)
         }
     }
 
-    /// A payment ends the grace before it.
+    /// Begins a period. The payment for it ends the grace before it.
     private mutating func begin(
         _ item: Reading.Item, _ fact: TransactionFact, from start: Instant
     ) {
@@ -105,8 +106,9 @@ extension ReadLane {
         drafts.append(draft(item, fact, from: start))
     }
 
-    /// Between two readings that both give access, it goes on. After one without access it begins when the store says
-    /// so again.
+    /// If both this reading and the previous one give access, the period continues from the last
+    /// end. If the previous one gave no access, the period begins when the store says that there is
+    /// access again.
     private func beginning(at instant: Instant, from start: Instant) -> Instant {
         guard let last = drafts.last else { return min(start, instant) }
         guard isOpen, let end = last.expires else { return instant }
@@ -119,14 +121,14 @@ extension ReadLane {
         Draft(item: item, start: start, offer: item.offer, price: item.price, told: fact)
     }
 
-    /// The store says that access has ended: then, or when it was asked.
+    /// Records that access has ended, either at the stated time or when the store was asked.
     private mutating func stop(
         at stated: Instant?, _ fact: TransactionFact, _ reading: Reading, isGone: Bool
     ) {
         guard let last = drafts.indices.last, let end = drafts[last].end else { return }
         let stop = min(stated ?? end, fact.signedAt)
         if isOpen || isOver && reading.state == .expired && stop < end {
-            // What was announced is no refund, even if it comes a little early.
+            // A change that was announced is not a refund, even if it comes a little early.
             let item = drafts[last].item
             let isAnnounced = item.isRemoved || item.nextProduct != nil
             let isTakenBack = isGone && !isAnnounced || reading.takesBack
@@ -170,19 +172,19 @@ extension ReadLane.Draft {
     }
 }
 
-// What is bought once.
+// One-time purchases.
 extension ReadLane {
     private mutating func own(
         _ item: Reading.Item?, _ fact: TransactionFact, _ reading: Reading, from start: Instant
     ) {
         guard let item else {
-            // What is taken back as a whole needs no items.
+            // A purchase that is revoked as a whole needs no items.
             if reading.state == .takenBack { takeBack(fact) }
             return
         }
         if drafts.isEmpty {
             drafts.append(draft(item, fact, from: start))
-            // Nothing is known of a time at which it was not taken back.
+            // Nothing shows that there was ever a time at which it was not revoked.
             if reading.state == .takenBack { drafts[0].revokedAt = start }
         }
         let refundable = item.refundable ?? drafts[0].item.refundable
@@ -202,8 +204,8 @@ extension ReadLane {
 }
 
 extension Reading {
-    /// What it says of a product, which it may list several times: in two base plans, of which one is owned only later,
-    /// or in two purchase options.
+    /// The reading's statement about a product, which it may list several times: in two base plans,
+    /// of which one will only be owned later, or in two purchase options.
     fileprivate func item(of product: ProductID) -> Item? {
         let all = items.filter { $0.product == product }
         guard all.count > 1 else { return all.first }
@@ -219,19 +221,19 @@ extension Reading {
         return item
     }
 
-    /// Whether any item gives access then.
+    /// Whether any item gives access at that instant.
     fileprivate func runs(at instant: Instant) -> Bool {
         items.contains { $0.isOwned && $0.expires.map { instant < $0 } ?? false }
     }
 
-    /// Whether an end before that of what was paid for means a refund.
+    /// Whether an end before that of the paid time means a refund.
     fileprivate var takesBack: Bool {
         if state != .expired || ending == .replaced { return false }
-        // The store itself takes an unacknowledged purchase back.
+        // The store itself revokes a purchase that has not been acknowledged.
         return ending != .bySystem || !isAcknowledged
     }
 
-    /// Whether access beyond what was paid for was given although a payment failed.
+    /// Whether access beyond the paid time was given although a payment failed.
     fileprivate var isUnpaid: Bool {
         state == .onHold || state == .expired && ending == .bySystem
     }

@@ -1,13 +1,14 @@
-/// A purchase of a store that states its purchases as they are now.
+/// A purchase from a store that states the current state of its purchases.
 extension Purchase {
     package var isRead: Bool { !readings.isEmpty }
 
-    /// Whether its readings know it under that name: as an older or a newer token's.
+    /// Whether its readings know the purchase under this name, which may be that of an older or a
+    /// newer token.
     func isKnown(as name: PurchaseID) -> Bool {
         name.store == id.store && readings.contains { $0.names.contains(name.original) }
     }
 
-    /// Whether a reading is about it, under whatever name.
+    /// Whether a reading is about this purchase, under any of its names.
     package func isSame(as fact: TransactionFact) -> Bool {
         if id == fact.purchase { return true }
         if id.store != fact.store { return false }
@@ -16,47 +17,49 @@ extension Purchase {
             || readings.contains { !names.isDisjoint(with: $0.names) }
     }
 
-    /// Every name under which its holder is known: its own, and the names from readings before all of its tokens
-    /// were known.
+    /// Every name by which the purchase's holder can be looked up: its own, and those from readings
+    /// that were made before all of its tokens were known.
     package var allIDs: [PurchaseID] {
         if readings.isEmpty { return [id] }
         return Set(readings.map(\.original)).union([id.original]).sorted()
             .map { PurchaseID(store: id.store, original: $0) }
     }
 
-    /// The same with the names of its tokens: under each of them it could come again.
+    /// All of these names and the names of its tokens. The purchase could arrive again under any of
+    /// them.
     var everyID: [PurchaseID] {
         Set(allIDs + tokenNames.map { PurchaseID(store: id.store, original: $0) }).sorted()
     }
 
-    /// The names of its tokens, and of the tokens that they continue.
+    /// The names of its tokens, and of the tokens that these continue.
     package var tokenNames: [TransactionID] {
         Set(readings.compactMap(\.reading).flatMap(\.names)).sorted()
     }
 
-    /// The period that decides what the whole purchase is: the last one of its first item.
+    /// The period that determines the state of the whole purchase: the last one of its first item.
     var mainPeriod: Int? {
         let main = readings.last { $0.reading?.isOwned == true }?.reading?.mainItem?.product
         return periods.indices.last { periods[$0].fact.product == main && periods[$0].isLast }
             ?? periods.indices.last { periods[$0].fact.product == main } ?? periods.indices.last
     }
 
-    /// What the store said last of what follows that transaction; nothing of one that another followed.
+    /// The store's last statement about the renewal after the transaction; `nil` if another period
+    /// followed it.
     func renewal(after index: Int) -> RenewalFact? {
         isRead ? periods[index].isLast ? periods[index].renewal : nil : currentRenewal
     }
 
-    /// What the store said of what follows that transaction.
+    /// The store's statements about the renewal after the transaction.
     func renewals(of index: Int) -> [RenewalFact] {
         isRead ? [periods[index].renewal].compactMap(\.self) : renewals
     }
 
-    /// Whether another period followed that one.
+    /// Whether another period followed the transaction's period.
     func isFollowed(_ index: Int) -> Bool {
         isRead ? !periods[index].isLast : transactions.start(after: index) != nil
     }
 
-    /// The readings that tell of that transaction.
+    /// The readings that mention the transaction.
     package func readings(of index: Int) -> [TransactionFact] {
         if !isRead { return [] }
         let period = periods[index]
@@ -66,7 +69,7 @@ extension Purchase {
         }
     }
 
-    /// The transactions that a reading is about, as all readings together describe them.
+    /// The transactions that a reading is about, as described by all readings together.
     func stated(by fact: TransactionFact) -> [TransactionFact] {
         guard let reading = fact.reading else { return [fact] }
         return periods.filter { period in
@@ -80,25 +83,25 @@ extension Purchase {
 }
 
 extension ReadPeriod {
-    /// Whether it was bought once, and is no period of a subscription.
+    /// Whether it is a one-time purchase and not a period of a subscription.
     fileprivate var isForGood: Bool { fact.expires == nil }
 
-    /// The order, whatever the transaction is called.
+    /// The order, regardless of the transaction's id.
     fileprivate var order: TransactionID {
         fact.lineItem.flatMap { try? TransactionID($0) } ?? fact.transaction
     }
 }
 
 extension TransactionFact {
-    /// The names under which its purchase may be known.
+    /// The names under which the purchase may be known.
     var names: Set<TransactionID> { Set([original] + (reading?.names ?? [])) }
 
-    /// The purchases that its own may be known as, besides the one that it names.
+    /// The ids under which the purchase may be known, besides the one in the fact.
     var otherNames: [PurchaseID] {
         names.subtracting([original]).sorted().map { PurchaseID(store: store, original: $0) }
     }
 
-    /// Everything that it states, without when.
+    /// The fact without the time at which it was stated.
     fileprivate var undatedReading: TransactionFact {
         var fact = self
         fact.signedAt = .distantPast
@@ -106,15 +109,16 @@ extension TransactionFact {
         return fact
     }
 
-    /// Whether it repeats a reading that came just before it: the store marks each state of a purchase, so nothing
-    /// was different in between.
+    /// Whether this repeats the reading just before it. The store marks each state of a purchase,
+    /// so nothing can have been different in between.
     fileprivate func repeats(_ other: TransactionFact) -> Bool {
         reading?.tokenName == other.reading?.tokenName && undatedReading == other.undatedReading
     }
 }
 
 extension [TransactionFact] {
-    /// These readings and others, in order of time, without repetitions of what was known at that time.
+    /// These readings together with others, in chronological order, without those that only repeat
+    /// what was already known at the time.
     func adding(_ others: [TransactionFact]) -> [TransactionFact] {
         let all = Set(self + others).sorted { one, other in
             if one.signedAt != other.signedAt { return one.signedAt < other.signedAt }
@@ -129,7 +133,8 @@ extension [TransactionFact] {
         }
     }
 
-    /// The name of the whole chain: the one that is not known to continue another, or else the first.
+    /// The name of the whole chain: a name that is not known to continue another one, or else the
+    /// first.
     var chainName: TransactionID? {
         let names = Set(map(\.original))
         if names.count < 2 { return names.first }

@@ -1,24 +1,25 @@
-/// What a store answered when it was asked about one purchase token: the whole of it, as it was then.
+/// A store's complete answer about one purchase token, as of the time when it was asked.
 ///
-/// It comes with a `TransactionFact`, which says of what purchase it is, and when the store was asked.
+/// It comes with a `TransactionFact`, which names the purchase and the time when the store was
+/// asked.
 package struct Reading: Hashable, Sendable {
     package enum State: Hashable, Sendable {
         /// A subscription that gives access, and renews unless its items say otherwise.
         case active
-        /// The same, although a payment failed.
+        /// Like `active`, although a payment failed.
         case grace
-        /// A payment failed, and nothing is given until it succeeds.
+        /// A payment failed, and there is no access until it succeeds.
         case onHold
         /// The customer paused the subscription.
         case paused
-        /// It gives access to its end, and does not renew.
+        /// It gives access until its end and does not renew.
         case cancelled
         case expired
-        /// Something that was bought once, and paid.
+        /// A one-time purchase that has been paid.
         case purchased
-        /// Something that was bought once, and taken back.
+        /// A one-time purchase that has been revoked.
         case takenBack
-        /// One that this release does not know.
+        /// A state unknown to this release.
         case unknown(StoreWord)
     }
 
@@ -29,30 +30,31 @@ package struct Reading: Hashable, Sendable {
         case replaced
     }
 
-    /// The store is asked by it. It is half a secret, and may be longer than an id.
+    /// The token with which the store is asked. It is sensitive, and may be longer than an id.
     package var token: String
-    /// What a purchase is called that begins with the token.
+    /// The id of the purchase that begins with this token.
     package var tokenName: TransactionID
-    /// The same of the token that this one continues.
+    /// The id of the purchase that begins with the token that this one continues.
     package var continues: TransactionID?
     package var state: State
-    /// When the right under this token began.
+    /// When the right given by this token began.
     package var startedAt: Instant?
     package var items: [Item]
-    /// Why it does not renew, or has ended.
+    /// Why the subscription does not renew or has ended.
     package var ending: Ending?
     package var cancelledAt: Instant?
     package var resumesAt: Instant?
-    /// The order whose payment fails.
+    /// The order whose payment is failing.
     package var declinedOrder: String?
     package var isAcknowledged = false
-    /// The store's mark of this state of the purchase; another state has another one.
+    /// The store's mark of this state of the purchase. Every other state has a different mark.
     package var mark: String?
     package var region: String?
-    /// The app's names for the account and a profile in it, beside the account token of the fact.
+    /// The app's name for a profile in the customer's account, besides the account token in the
+    /// fact.
     package var profile: String?
     package var linkedAccount: String?
-    /// The expired purchase of a customer who came back in the store's own screens.
+    /// The expired purchase of a customer who resubscribed in the store's own screens.
     package var comesBack: Return?
 
     package struct Return: Hashable, Sendable {
@@ -81,19 +83,20 @@ package struct Reading: Hashable, Sendable {
 }
 
 extension Reading {
-    /// One product of a purchase.
+    /// One product in a purchase.
     package struct Item: Hashable, Sendable {
         package var product: ProductID
-        /// The newest order that was paid; an item of a subscription without one is not owned yet.
+        /// The newest order that has been paid. A subscription item without such an order is not
+        /// owned yet.
         package var order: TransactionID?
         package var isOwned: Bool
         package var expires: Instant?
-        /// Whether it was bought for a time, without renewal.
+        /// Whether it was bought for a fixed time, without renewal.
         package var isPrepaid = false
         package var willRenew = false
-        /// The product that takes its place when the period ends.
+        /// The product that replaces it when the period ends.
         package var nextProduct: ProductID?
-        /// Whether it alone ends with the period.
+        /// Whether only this item ends with the period.
         package var isRemoved = false
         package var basePlan: String?
         package var offer: Offer?
@@ -101,12 +104,12 @@ extension Reading {
         package var priceConsent: PriceConsent?
         package var instalments: Instalments?
         package var quantity: Int64 = 1
-        /// How many of them were not refunded; `nil` if the store did not say.
+        /// How many pieces have not been refunded; `nil` if the store did not say.
         package var refundable: Int64?
         package var isConsumed = false
-        /// Whether the right to something that was bought once ends by time.
+        /// Whether a one-time purchase gives its right for a limited time only.
         package var isRented = false
-        /// When something that was ordered in advance can be used.
+        /// When a pre-ordered item can be used.
         package var releasedAt: Instant?
         package var isOrderedInAdvance = false
 
@@ -119,12 +122,12 @@ extension Reading {
         }
     }
 
-    /// A promise to pay for several months in a row.
+    /// A promise to pay for several consecutive months.
     package struct Instalments: Hashable, Sendable {
         package let payments: Int64
         package let paymentsLeft: Int64
         package let laterPayments: Int64?
-        /// Whether the customer has cancelled, and the commitment still runs.
+        /// Whether the customer has cancelled and the commitment is still running.
         package let endsWithCommitment: Bool
 
         package init(
@@ -144,22 +147,22 @@ extension Reading {
 
     package var isKnown: Bool { if case .unknown = state { false } else { true } }
 
-    /// Whether anything is owned by it, as far as this release understands.
+    /// Whether it gives ownership of anything, as far as this release understands the answer.
     package var isOwned: Bool { isKnown && items.contains(where: \.isOwned) }
 }
 
 extension Reading {
-    /// The first item that is owned, or else the first one.
+    /// The first owned item, or else the first item.
     package var mainItem: Item? { items.first(where: \.isOwned) ?? items.first }
 }
 
 extension ProductID {
-    /// In place of the product of an answer that names none.
+    /// Stands for the product if an answer does not name one.
     package static let ofNothing = ProductID(known: "none")
 }
 
 extension Reading.State {
-    /// Its name in answers.
+    /// The name of the state in answers.
     package var name: String {
         switch self {
         case .active: "active"

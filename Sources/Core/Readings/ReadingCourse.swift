@@ -1,7 +1,8 @@
-/// What all readings of one purchase say together.
+/// The combined result of all readings of one purchase.
 ///
-/// They are looked at in order of time, whatever the order in which they came: so the result depends only on the set of
-/// readings. Each token has its own; where one continues another, the older one ends when the newer one begins.
+/// Readings are processed in chronological order, no matter in which order they arrived, so the
+/// result depends only on the set of readings. Each token has its own readings. If one token
+/// continues another, the older one ends when the newer one begins.
 struct ReadingCourse {
     fileprivate struct Line {
         let name: TransactionID
@@ -10,14 +11,14 @@ struct ReadingCourse {
         var replacedAt: Instant?
         var lanes: [ReadLane] = []
 
-        /// Whether anything was ever owned by it.
+        /// Whether the token has ever given ownership of anything.
         var isOwned: Bool { lanes.contains { !$0.drafts.isEmpty } }
     }
 
     private var lines: [Line] = []
     private let original: TransactionID
 
-    /// The readings come in order of time.
+    /// The readings must be in chronological order.
     init(_ readings: [TransactionFact], of original: TransactionID) {
         self.original = original
         var byToken: [TransactionID: [(TransactionFact, Reading)]] = [:]
@@ -47,8 +48,8 @@ struct ReadingCourse {
         return line
     }
 
-    /// When the token took the place of another one, if any continues it: a token from which this one comes, by whatever
-    /// way, does not.
+    /// When another token that continues this one replaced it. A token that this one itself
+    /// continues, directly or indirectly, does not count.
     private func replacement(of index: Int) -> Instant? {
         let line = lines[index]
         return lines.filter { other in
@@ -71,13 +72,14 @@ struct ReadingCourse {
 }
 
 extension ReadingCourse.Line {
-    /// When a product begins that comes later than the first reading: at the end of one that went, or when it is seen.
+    /// When a product begins that appears after the first reading: at the end of a product that has
+    /// gone, or else when it first appears.
     fileprivate func entry(at instant: Instant) -> Instant {
         lanes.compactMap { $0.drafts.last?.expires }.filter { $0 <= instant }.max() ?? instant
     }
 }
 
-// The periods.
+// Periods.
 extension ReadingCourse {
     private struct Found {
         var period: ReadPeriod
@@ -87,7 +89,7 @@ extension ReadingCourse {
         var part: Int
     }
 
-    /// Every period, in order of start and of id.
+    /// Every period, in order of start and then id.
     var periods: [ReadPeriod] {
         let found = joined(lines.flatMap(self.found))
         var products: [TransactionID: Set<ProductID>] = [:]
@@ -96,7 +98,8 @@ extension ReadingCourse {
             var period = one.period
             let isFirst = products[one.order]?.min() == one.product
             if !isFirst || one.part > 1 {
-                // Support looks for the order; several things may have been bought with it.
+                // Support searches for the order, and several products may have been bought with
+                // it.
                 period.fact.lineItem = one.order.text
                 period.fact.transaction = one.order.part(isFirst ? nil : one.product, one.part)
             }
@@ -111,7 +114,8 @@ extension ReadingCourse {
             var parts: [TransactionID: Int] = [:]
             return lane.drafts.indices.map { index in
                 let draft = lane.drafts[index]
-                // The order of what is bought once may be stated later; the token is there from the first answer on.
+                // For one-time purchases, the order may be stated only later, but the token is in
+                // every answer.
                 let order =
                     draft.expires == nil
                     ? TransactionID(ofToken: line.name, lane.product)
@@ -138,7 +142,8 @@ extension ReadingCourse {
         }
     }
 
-    /// A change that waits takes the running period along under a new token: that is one period.
+    /// Joins periods that are the same. A change that has not taken effect continues the running
+    /// period under a new token.
     private func joined(_ found: [Found]) -> [Found] {
         var joined: [Found] = []
         let inOrder = found.sorted {
@@ -163,7 +168,7 @@ extension ReadingCourse {
 }
 
 extension ReadLane.Draft {
-    /// The period as a statement of its own.
+    /// The period in the form of a transaction fact.
     fileprivate func fact(
         of original: TransactionID, _ order: TransactionID, replacedAt: Instant?
     ) -> TransactionFact {
@@ -171,7 +176,7 @@ extension ReadLane.Draft {
         fact.reading = nil
         (fact.original, fact.transaction, fact.product) = (original, order, item.product)
         (fact.purchased, fact.expires, fact.offer, fact.price) = (start, expires, offer, price)
-        // Support looks for the order.
+        // Support searches for the order.
         fact.lineItem = expires == nil ? item.order?.text : nil
         fact.kind = expires != nil ? .autoRenewable : item.isRented ? .nonRenewing : nil
         fact.quantity = item.quantity
@@ -188,7 +193,7 @@ extension ReadLane.Draft {
 }
 
 extension Reading.Instalments {
-    /// The present period's place among the months that are promised.
+    /// The position of the current period among the promised months.
     fileprivate func commitment(at end: Instant) -> Commitment? {
         guard payments > 0, (0...1200).contains(paymentsLeft) else { return nil }
         let periods = max(payments, paymentsLeft)
@@ -200,11 +205,11 @@ extension Reading.Instalments {
 }
 
 extension TransactionFact {
-    /// What the reading says of what follows the item's last period.
+    /// The reading's statement about what follows the item's last period.
     fileprivate func renewal(
         of item: Reading.Item?, last: Reading.Item, graceUntil: Instant?
     ) -> RenewalFact? {
-        // An item that went without having been removed gave way to another one, or was refunded.
+        // An item that disappeared without being removed was replaced by another one or refunded.
         guard let reading, last.expires != nil, item != nil || last.isRemoved else { return nil }
         let goesOn = item.map { $0.isOwned && ($0.willRenew || $0.nextProduct != nil) } ?? false
         let isOver = reading.state == .expired
@@ -241,12 +246,13 @@ extension Reading {
 }
 
 extension TransactionID {
-    /// What something is called that was bought once.
+    /// The id of a one-time purchase.
     package init(ofToken name: TransactionID, _ product: ProductID) {
         self.init(joining: name.text, ":\(product)")
     }
 
-    /// What one of several things is called that were bought with an order, and one of several periods.
+    /// The id of one product among several bought with the same order, or of one period among
+    /// several.
     fileprivate func part(_ product: ProductID?, _ part: Int) -> TransactionID {
         let ending = (product.map { ":\($0)" } ?? "") + (part > 1 ? "#\(part)" : "")
         return TransactionID(joining: text, ending)

@@ -1,23 +1,24 @@
-/// When to ask the store about a purchase that its readings tell of, and by which of its tokens.
+/// When to ask the store about a purchase that has readings, and with which of its tokens.
 ///
-/// Several may give access at the same time, as where two continue the same one, and in a circle each is continued by
-/// another: so the store is asked by those with a last period, and each has readings of its own.
+/// Several tokens may give access at the same time, for example if two continue the same one, and
+/// tokens may even continue each other in a circle. So Deed asks with every token that has a last
+/// period, and each token has its own readings.
 extension Purchase {
-    /// How long to leave alone what waits for a payment or the end of a pause, and what was not understood: a customer
-    /// may pay at any time.
+    /// How long to wait before asking again if a payment is missing, if the subscription is paused,
+    /// or if an answer was not understood. A customer may pay at any time.
     private static let longestWait: Int64 = 86_400_000
 
     private struct TokenInquiry {
         let token: String
         let told: Instant
-        /// When something is to happen next to what it gives; `nil` if only the store can tell.
+        /// When the access is next due to change; `nil` if only the store can tell.
         let next: Instant?
         /// How long the store may be silent about it.
         let patience: Int64
 
         var at: Instant { next(after: told) }
 
-        /// Until when to leave it alone after the store repeated itself; `nil` if something is overdue.
+        /// When to ask again after the store repeated itself; `nil` if a change is overdue.
         func rest(from now: Instant) -> Instant? {
             if now < at { return at }
             if let next, next <= now { return nil }
@@ -31,16 +32,17 @@ extension Purchase {
         }
     }
 
-    /// When to ask by the first of its tokens.
+    /// When the first of its tokens is due.
     var readInquiryAt: Instant? { tokenInquiries.map(\.at).min() }
 
-    /// The tokens by which the store is to be asked by that instant; none for a store that knows no tokens.
+    /// The tokens with which the store should be asked by that instant; empty if the store uses no
+    /// tokens.
     package func tokens(dueAt instant: Instant) -> [String] {
         tokenInquiries.filter { $0.at <= instant }.map(\.token)
     }
 
-    /// Until when to leave it alone after the store said then what was known; `nil` if it is to be asked about at the
-    /// next occasion.
+    /// When to ask again after the store, asked at `now`, only repeated what was known; `nil` if it
+    /// should be asked again at the next opportunity.
     package func rest(from now: Instant) -> Instant? {
         let rests = tokenInquiries.map { $0.rest(from: now) }
         return rests.contains(nil) ? nil : rests.compactMap(\.self).min()
@@ -54,7 +56,8 @@ extension Purchase {
         }
     }
 
-    /// A later answer may be in words that are known.
+    /// Inquiries after an answer that this release does not understand. A later answer may be
+    /// understood.
     private var unreadInquiries: [TokenInquiry] {
         guard let last = readings.last, let reading = last.reading, !reading.isKnown else {
             return []
@@ -66,7 +69,7 @@ extension Purchase {
         ]
     }
 
-    /// Each product has an end of its own, and so has a grace.
+    /// Each product has its own end, and its own grace.
     private func inquiry(by name: TransactionID, about last: [ReadPeriod]) -> TokenInquiry? {
         let newest = readings.last { $0.reading?.tokenName == name && $0.reading?.isKnown == true }
         guard let newest, let token = newest.reading?.token else { return nil }
@@ -83,7 +86,8 @@ extension Purchase {
 }
 
 extension ReadPeriod {
-    /// When something is to happen next to what it gives, after that instant: an end, or the end of a pause.
+    /// When the access is next due to change after that instant: at an end, or at the end of a
+    /// pause.
     fileprivate func nextNews(after instant: Instant) -> Instant? {
         let end = fact.revocation == nil ? graceUntil ?? fact.expires : nil
         let resumption = renewal?.isPaused == true ? renewal?.renewsAt : nil

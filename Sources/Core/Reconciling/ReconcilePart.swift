@@ -1,8 +1,8 @@
-/// A step of a reconciliation, or its share of one shard. It is done in one piece and noted when
-/// done.
+/// A step of a reconciliation, or its share for one shard. A part is done as a whole and then
+/// recorded as done.
 package struct ReconcilePart: Hashable, Sendable {
     package let step: ReconcileStep
-    /// `nil` if the step looks at all shards together.
+    /// `nil` if the step covers all shards together.
     package let shard: Shard?
 
     package init(step: ReconcileStep, shard: Shard?) {
@@ -17,8 +17,7 @@ package struct ReconcilePart: Hashable, Sendable {
             case .boundaries, .orders, .chain:
                 Shard.all.map { ReconcilePart(step: step, shard: $0) }
             case .projections where plan.isFull:
-                // The shared name tables come last. By then, rows in the wrong place have been
-                // corrected.
+                // The shared name tables come last. By then, misplaced rows have been corrected.
                 Shard.all.map { ReconcilePart(step: step, shard: $0) }
                     + [ReconcilePart(step: step, shard: nil)]
             case .notifications, .history, .subscriptions, .projections, .intake, .unclaimed:

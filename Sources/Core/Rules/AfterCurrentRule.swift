@@ -1,8 +1,9 @@
-/// Grants after the present access: each begins at the first instant since its giving that nothing else covers, by
-/// all that is known, and then lasts without a break whatever else begins. Those that wait for one entitlement
-/// follow each other in the order in which they were given.
+/// Grants that start after the current access. Each begins at the first instant, from when it was
+/// given, that nothing else is known to cover. It then lasts without a break, even if other access
+/// begins. Several such grants of one entitlement follow each other in the order in which they were
+/// given.
 extension CustomerState {
-    /// What the grants that wait give, behind all other rights.
+    /// The rights from grants that wait for all other rights.
     func waitingRights(behind others: [Right], by catalog: Catalog) -> [Right] {
         var rights: [Right] = []
         var covered: [EntitlementID: [Interval]] = [:]
@@ -26,7 +27,8 @@ extension CustomerState {
             rights.filter { $0.unlocked(in: self, by: catalog).contains(id) }.map(\.interval))
     }
 
-    /// When the grant gives access, by all that is known; `nil` where what it waits for has no end.
+    /// When the grant gives access, according to current knowledge; `nil` if it waits for access
+    /// without an end.
     package func interval(of grant: Grant, by catalog: Catalog) -> Interval? {
         if !grant.waits {
             return grant.right(of: .grant(0), from: grant.given.start).interval
@@ -39,13 +41,14 @@ extension CustomerState {
 }
 
 extension [Interval] {
-    /// The first instant from that one on that none of these unbroken runs covers; `nil` where one never ends.
+    /// The first instant, from `instant` on, that none of these runs covers; `nil` if a covering
+    /// run never ends.
     fileprivate func firstGap(since instant: Instant) -> Instant? {
         guard let run = first(where: { $0.contains(instant) }) else { return instant }
         return run.end
     }
 
-    /// Takes in what begins in a gap, and joins what it reaches.
+    /// Inserts an interval, and joins it with those that it touches.
     fileprivate mutating func insert(_ interval: Interval) {
         if interval.isEmpty { return }
         let near = Interval.union(
@@ -55,7 +58,7 @@ extension [Interval] {
 }
 
 extension Interval {
-    /// Whether both have an instant in common, or one ends where the other begins.
+    /// Whether the two intervals overlap or are adjacent.
     fileprivate func touches(_ other: Interval) -> Bool {
         start <= other.end ?? .distantFuture && other.start <= end ?? .distantFuture
     }

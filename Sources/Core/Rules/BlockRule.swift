@@ -1,5 +1,5 @@
-/// Blocked purchases: a block takes away what every other rule gives, as long as it holds. It changes nothing else, so
-/// that all is as the store says once it is taken back.
+/// Blocked purchases. While a block is in effect, it removes the access that all other rules give.
+/// It changes nothing else, so that everything is as the store says once the block is lifted.
 extension CustomerState {
     func blocking(_ rights: [Right]) -> [Right] {
         if purchases.allSatisfy(\.blocks.isEmpty) { return rights }
@@ -9,7 +9,7 @@ extension CustomerState {
         }
     }
 
-    /// The first instant after that one at which a block begins or ends.
+    /// The first instant after `instant` at which a block begins or ends.
     func nextBlock(after instant: Instant) -> Instant? {
         purchases.lazy.flatMap(\.blocks).flatMap { [$0.since, $0.until].compactMap(\.self) }
             .filter { $0 > instant }.min()
@@ -17,7 +17,8 @@ extension CustomerState {
 }
 
 extension Right {
-    /// What is left of it outside of the blocks, which follow each other; at least one part, maybe an empty one.
+    /// The parts of the right outside the blocks, which do not overlap. There is at least one part,
+    /// which may be empty.
     fileprivate func parts(outside blocks: [Block]) -> [Right] {
         if interval.isEmpty { return [self] }
         var parts: [Right] = []

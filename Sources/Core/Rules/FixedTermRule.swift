@@ -1,5 +1,5 @@
-/// Non-renewing purchases of one product: the catalog says how long each lasts, and how several in
-/// a row combine.
+/// Non-renewing purchases of one product. The catalog says how long each purchase lasts, and how
+/// several of them combine.
 struct FixedTerms {
     struct Term {
         let source: Right.Source
@@ -20,7 +20,7 @@ struct FixedTerms {
         }
     }
 
-    /// Each starts when the one before it ends. A revoked one delays no other.
+    /// Each term starts when the previous one ends. A revoked term does not delay the others.
     private var extended: [Right] {
         var end = Instant.distantPast
         return terms.map { term in
@@ -30,7 +30,7 @@ struct FixedTerms {
         }
     }
 
-    /// Each ends when the next one starts. A revoked one ends no other term.
+    /// Each term ends when the next one starts. A revoked term does not end any other.
     private var restarted: [Right] {
         var next: Instant?
         let backwards = terms.reversed().map { term in

@@ -1,4 +1,4 @@
-/// The customer whom an account token of a purchase names.
+/// The customer named by one of a purchase's account tokens.
 package struct NamedHolder: Hashable, Sendable {
     package let customer: CustomerID
     package let token: AccountToken
@@ -10,12 +10,14 @@ package struct NamedHolder: Hashable, Sendable {
 }
 
 extension TransferPolicy.Rule {
-    /// The customer whom the account tokens of a purchase name, if any token is a customer's.
+    /// The customer named by a purchase's account tokens, if any of the tokens belongs to a
+    /// customer.
     ///
-    /// If they name several customers, the token of the earliest transaction decides where purchases are
-    /// kept, that of the latest where they move; among several tokens of one transaction, the one that the
-    /// store stated last. Renewal news names a customer only if no transaction does. So the answer depends
-    /// only on the set of facts, not on their order or on who sent them.
+    /// If the tokens name several customers, the policy decides: where purchases are kept, the
+    /// token of the earliest transaction counts; where they move, that of the latest. Among several
+    /// tokens of one transaction, the one that the store stated last counts. Renewal news names a
+    /// customer only if no transaction does. The result therefore depends only on the set of facts,
+    /// not on their order or on who sent them.
     package func holder(
         named tokens: CarriedTokens, owners: [String: CustomerID],
         stated: (TransactionID) -> AccountToken?
@@ -43,7 +45,7 @@ extension TransferPolicy.Rule {
 }
 
 extension Purchase {
-    /// The customer named by the tokens in everything known about the purchase.
+    /// The customer named by the tokens in all facts about the purchase.
     package func holder(
         named owners: [String: CustomerID], by rule: TransferPolicy.Rule
     ) -> NamedHolder? {
@@ -57,13 +59,14 @@ extension Purchase {
 }
 
 extension CustomerState {
-    /// Why a purchase stays with this customer even if its tokens name another one: an admin moved it here,
-    /// or it was credited to a balance, and the credit may be spent.
+    /// Whether a purchase stays with this customer even if its tokens name another one. It does if
+    /// an admin moved it here, or if it was credited to a balance and the credit may have been
+    /// spent.
     package func keepsAgainstTokens(_ purchase: Purchase) -> Bool {
         purchase.arrival?.cause.isOfAdmin == true || balances.hasCredits(of: purchase.id)
     }
 
-    /// The purchases with tokens that may bring them to another customer.
+    /// The purchases whose tokens may move them to another customer.
     package var purchasesMovedByTokens: [Purchase] {
         let credited = balances.creditedPurchases
         return purchases.filter { purchase in

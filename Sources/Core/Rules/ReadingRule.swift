@@ -1,5 +1,5 @@
-/// Purchases of a store that states them as they are now: readings have told what each period is and what ended it,
-/// product by product, because one may end while others go on.
+/// Purchases from a store that states their current state. Readings show each period and what ended
+/// it, separately for each product, because one product may end while others continue.
 extension Purchase {
     func addRead(
         at place: Int, _ known: [Int?], by catalog: Catalog, to rights: inout [Right],
@@ -24,7 +24,7 @@ extension Purchase {
         }
     }
 
-    /// The kind of one transaction: several products may have been bought at once.
+    /// The kind of one transaction. Products of different kinds may have been bought together.
     func kind(of index: Int, by catalog: Catalog) -> ProductKind? {
         if !isRead { return kind(by: catalog) }
         let transaction = transactions[index]
@@ -34,7 +34,7 @@ extension Purchase {
 }
 
 extension ReadPeriod {
-    /// The access of the period, and of the time after it in which a payment failed.
+    /// The access that the period gives, and the access after it while a payment is failing.
     fileprivate func rights(of source: Right.Source) -> [Right] {
         let (start, end) = (fact.purchased, fact.expires ?? fact.purchased)
         var rights = [Right(.period, of: source, Interval(start: start, end: end))]

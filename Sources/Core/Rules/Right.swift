@@ -1,8 +1,9 @@
-/// One stretch of access that one rule gives from one source. It names its source by indexes into
-/// the state and the catalog, so that it stays small however much the source says.
+/// A stretch of access that one rule gives from one source. It refers to its source by indexes into
+/// the state and the catalog, so that it stays small no matter how much data the source has.
 struct Right: Hashable, Sendable {
     enum Source: Hashable, Sendable {
-        /// A transaction of a purchase; `product` is its index in the catalog, if it has one.
+        /// A transaction of a purchase. `product` is the product's index in the catalog, if the
+        /// catalog has it.
         case transaction(Int, purchase: Int, product: Int?)
         case app(Int, rule: Int)
         case grant(Int)
@@ -11,9 +12,9 @@ struct Right: Hashable, Sendable {
     let source: Source
     let rule: Rule
     private(set) var interval: Interval
-    /// What ended it early, if anything did.
+    /// The cause that ended it early, if there is one.
     private(set) var cut: Cut?
-    /// The same by the other rules, where support blocked the purchase before.
+    /// The cause that had ended it early before support blocked the purchase, if there is one.
     private(set) var storesCut: Cut?
 
     init(_ rule: Rule, of source: Source, _ interval: Interval) {
@@ -22,12 +23,12 @@ struct Right: Hashable, Sendable {
         self.interval = interval
     }
 
-    /// The catalog index of the sold product, if it has one.
+    /// The index of the sold product in the catalog, if the catalog has it.
     var product: Int? {
         if case .transaction(_, _, let product) = source { product } else { nil }
     }
 
-    /// Ends the right at `instant`, unless it ends earlier anyway.
+    /// Ends the right at `instant` unless it ends earlier.
     mutating func cut(at instant: Instant, by cause: Cut) {
         if let end = interval.end, end <= instant { return }
         interval = interval.cut(at: instant)
@@ -37,7 +38,7 @@ struct Right: Hashable, Sendable {
 }
 
 extension Right {
-    /// Gives nothing before that instant.
+    /// Delays the start of the right to `instant` if it is earlier.
     mutating func begin(at instant: Instant) {
         if interval.start < instant {
             interval = Interval(start: instant, end: interval.end.map { max(instant, $0) })
@@ -45,23 +46,24 @@ extension Right {
     }
 }
 
-/// The rules of access.
+/// The rules that give access.
 package enum Rule: String, Hashable, Sendable, CaseIterable {
-    /// A subscription gives access from a period's start to its expiry.
+    /// A subscription gives access from the start of a period until it expires.
     case period
-    /// If a renewal payment fails, a subscription continues to the end of the store's grace period.
+    /// If a renewal payment fails, a subscription continues until the end of the store's grace
+    /// period.
     case grace
     /// A non-consumable gives access without end.
     case lifetime
     /// A non-renewing purchase lasts as long as the catalog says.
     case fixedTerm = "fixed_term"
-    /// A customer who installed an early version of the app keeps what it had.
+    /// A customer who installed an early version of the app keeps the access that came with it.
     case originalVersion = "original_version"
-    /// An admin's grant gives access from its start to its end.
+    /// An admin's grant gives access from its start until its end.
     case grant
 }
 
-/// What ends a right early.
+/// The causes that end a right early.
 package enum Cut: String, Hashable, Sendable, CaseIterable {
     /// The store or an admin revoked it.
     case revocation
@@ -71,6 +73,6 @@ package enum Cut: String, Hashable, Sendable, CaseIterable {
     case recovery
     /// Support blocked the purchase.
     case block
-    /// The same product was bought again, and the catalog says that its term starts again.
+    /// The same product was bought again, and its term restarts according to the catalog.
     case restart
 }

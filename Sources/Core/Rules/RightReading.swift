@@ -1,4 +1,4 @@
-/// What one right says at one instant: its state and its source.
+/// The state and the source of one right at one instant.
 struct RightReading {
     let source: Entitlement.Source
     let isActive: Bool
@@ -9,9 +9,9 @@ struct RightReading {
     var willRenew = false
     var nextProduct: ProductID?
     var expirationReason: ExpirationReason?
-    /// Whether the refund was the app's fault.
+    /// Whether the store refunded the purchase because of a fault of the app.
     var isRevokedForApp = false
-    /// Whether it was bought in the sandbox.
+    /// Whether the purchase was made in the sandbox.
     var isSandbox = false
 
     init(of right: Right, in state: CustomerState, at instant: Instant, _ catalog: Catalog) {
@@ -27,7 +27,8 @@ struct RightReading {
         case .transaction(let index, let place, _):
             let purchase = state.purchases[place]
             let transaction = purchase.transaction(behind: right, at: index)
-            // A period that another one followed ended long before the store's latest statement.
+            // A period that was followed by another one ended long before the store's latest
+            // statement.
             let isFollowed = purchase.isFollowed(index)
             let renewal = standing == .past && isFollowed ? nil : purchase.renewal(after: index)
             source = .purchase(purchase.id)
@@ -37,7 +38,7 @@ struct RightReading {
                 ? .revoked
                 : right.state(standing, terms: transaction.terms, renewal: renewal)
             kind = purchase.kind(of: index, by: catalog)
-            // For a product that stands for others, the one that gives the right.
+            // If the product represents others, the one that gives the right.
             product =
                 right.product.map { catalog.products[$0].key.id }
                 ?? purchase.products[transaction.product]
@@ -51,10 +52,11 @@ struct RightReading {
         }
     }
 
-    /// A subscription renews unless the store says otherwise. One that ended does not, whatever the
-    /// store said before: it may continue on its own only while a payment is being retried.
+    /// A subscription renews unless the store says otherwise. A subscription that has ended does
+    /// not renew, whatever the store said before. It may continue on its own only while a payment
+    /// is being retried.
     private mutating func read(_ renewal: RenewalFact?, after transaction: Transaction) {
-        // A customer who cancels a commitment pays to its end; until then the store says that it
+        // A customer who cancels a commitment pays until its end. Until then the store says that it
         // renews.
         let isLast = transaction.isLastOfCommitment && renewal?.willCommitAgain == false
         willRenew = !isOver && !isLast && renewal?.willRenew ?? isActive
@@ -65,7 +67,7 @@ struct RightReading {
         expirationReason = intent.map { .store($0) }
     }
 
-    /// Support's word counts, whatever the store says.
+    /// Support's decision counts, whatever the store says.
     private mutating func block() {
         (state, expirationReason) = (.revoked, .blocked)
         (isRevokedForApp, willRenew) = (false, false)
@@ -106,8 +108,8 @@ extension OfferTerms {
 }
 
 extension RightReading {
-    /// The compact reason code: the state before the point, the offer after it once the offer has
-    /// begun.
+    /// The compact reason code: the state before the point, and the offer after it once the offer
+    /// has begun.
     var code: String {
         state == .upcoming
             ? "0.0"
@@ -115,7 +117,8 @@ extension RightReading {
     }
 
     private static let stateCodes = -9...5
-    /// All codes, prepared because each answer has one and composing it takes longer.
+    /// All codes, prepared in advance because every answer contains one and composing it takes
+    /// longer.
     private static let codes = stateCodes.map { state in (0...3).map { "\(state).\($0)" } }
 
     private var stateCode: Int {
@@ -139,7 +142,7 @@ extension RightReading {
         }
     }
 
-    /// Why it ended: 0 if the store did not say, and by the clock if no store decides.
+    /// Why the access ended: 0 if the store did not say, or by the clock if no store decides.
     private var endCode: Int {
         guard kind == .autoRenewable else { return -5 }
         return switch expirationReason {

@@ -1,6 +1,6 @@
 extension CustomerState {
-    /// Everything that gives the customer access, by each rule in turn: purchases in order of id,
-    /// then fixed terms by product, original versions, grants, and grants that wait for all of these.
+    /// Everything that gives the customer access, in order of the rules: purchases by id, then
+    /// fixed terms by product, original versions, grants, and grants that wait for all of these.
     func rights(by catalog: Catalog) -> [Right] {
         var rights: [Right] = []
         let count = purchases.indices.reduce(0) { $0 + purchases[$1].transactions.count }
@@ -94,9 +94,10 @@ extension Purchase {
         }
     }
 
-    /// Calls back for each product that a transaction sold, with its index in the catalog and the
-    /// time of its own revocation: the transaction's product and those that it stands for. A family
-    /// member's purchase counts unless the product excludes it.
+    /// Calls `body` for each product that a transaction sold: the transaction's own product and
+    /// those that it represents. The arguments are the index in the catalog and the time at which
+    /// the product itself was revoked. A family member's purchase counts unless the product
+    /// excludes it.
     private func forEachSold(
         by transaction: Transaction, _ items: [SoldItem], _ known: [Int?], _ catalog: Catalog,
         _ body: (_ product: Int?, _ revokedAt: Instant?) -> Void
@@ -113,7 +114,7 @@ extension Purchase {
         }
     }
 
-    /// The kind by the evidence, or else by the catalog.
+    /// The kind according to the evidence, or else according to the catalog.
     package func kind(by catalog: Catalog) -> ProductKind? {
         if let kind = statedKind { return kind }
         for product in products {
@@ -121,14 +122,14 @@ extension Purchase {
                 return known.kind
             }
         }
-        // Nothing else that a store sells expires.
+        // Stores sell no other products that expire.
         return transactions.contains { $0.expires != nil } ? .autoRenewable : nil
     }
 }
 
 extension Catalog {
-    /// The rule for several purchases of one non-renewing product. Purchases come in order of id;
-    /// the rule needs them in order of purchase, with ties in order of id.
+    /// The rule for several purchases of one non-renewing product. Purchases are in order of id,
+    /// but the rule needs them in order of purchase, with ties in order of id.
     fileprivate func fixedTerms(of product: Int, _ terms: [FixedTerms.Term]) -> FixedTerms? {
         guard case .nonRenewing(let duration, let stacking) = products[product].terms
         else { return nil }

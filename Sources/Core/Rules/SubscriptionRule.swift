@@ -1,7 +1,8 @@
-/// Auto-renewable subscriptions: the union of their periods, each until it expires, is revoked or is
-/// upgraded, and of the grace periods after them. The periods of one purchase are in order of start.
+/// Auto-renewable subscriptions. They give access during their periods, each until it expires, is
+/// revoked or is upgraded, and during the grace periods after them. The periods of one purchase are
+/// in order of start.
 extension [Transaction] {
-    /// The access of one period.
+    /// The access that one period gives.
     func period(_ index: Int, of source: Right.Source) -> Right {
         let (start, expires) = (self[index].start, self[index].expires)
         // A period without a stated end gives no access, rather than endless access.
@@ -9,14 +10,15 @@ extension [Transaction] {
         let replaced = successor(of: index).map { self[$0].start }
         if let replaced { right.cut(at: replaced, by: .upgrade) }
         if let revokedAt = self[index].revokedAt {
-            // The store refunds the rest of an upgraded period: that is no separate news.
+            // The store refunds the rest of an upgraded period, so this is not a separate
+            // revocation.
             right.cut(at: revokedAt, by: replaced == nil ? .revocation : .upgrade)
         }
         return right
     }
 
-    /// The period that replaces that one by its start, if any. It ends access, and makes the log
-    /// call a transaction upgraded.
+    /// The period that replaces this one by starting, if there is one. The start ends the access,
+    /// and the log then calls the transaction upgraded.
     func successor(of index: Int) -> Int? {
         let former = self[index]
         if former.neverBegan || former.isRead { return nil }
@@ -28,16 +30,17 @@ extension [Transaction] {
         return nil
     }
 
-    /// The period that replaces that period and its predecessor: the customer changed to it after the
-    /// renewal was charged and before it began.
+    /// The period that replaces both this period and its predecessor, because the customer changed
+    /// to it after the renewal was charged and before it began.
     func changeBeforeStart(of index: Int) -> Int? {
         guard !self[index].isRead, let soldAt = self[index].vouchedAt else { return nil }
         return self[..<index].indices.reversed().prefix { soldAt < self[$0].start }
             .last { self[$0].product != self[index].product && !self[$0].neverBegan }
     }
 
-    /// The access after one period from a grace that was signed during or after it, but before the
-    /// next period began. It ends with its period's revocation, and when the next period begins.
+    /// The access after a period that comes from a grace period. The grace must have been signed
+    /// during or after the period, but before the next one began. It ends if the period is revoked
+    /// or the next period begins.
     func grace(after index: Int, of source: Right.Source, among graces: [Grace]) -> Right? {
         if !begins(index) { return nil }
         let (start, next) = (self[index].start, start(after: index))
@@ -52,24 +55,25 @@ extension [Transaction] {
         return right.interval.isEmpty ? nil : right
     }
 
-    /// When the next period after that one begins.
+    /// When the first period after this one begins.
     func start(after index: Int) -> Instant? {
         indices[(index + 1)...].first(where: begins).map { self[$0].start }
     }
 
-    /// Whether that period began. A renewal that was charged and then revoked, or gave way to a change,
-    /// did not.
+    /// Whether the period began. A renewal that was charged and then revoked, or that gave way to a
+    /// change, did not.
     func begins(_ index: Int) -> Bool {
         !self[index].neverBegan && changeBeforeStart(of: index) == nil
     }
 }
 
 extension Transaction {
-    /// Whether this period replaced one that has not expired. The store flags the replaced one as
-    /// upgraded, though often only once it is asked for the history. Until then a period of another
-    /// product shows it: a change that waits for the renewal begins when the former period expires.
+    /// Whether this period replaced one that had not expired. The store flags the replaced one as
+    /// upgraded, but often only once it is asked for the history. Until then, the start of a period
+    /// with another product shows it, because a change that waits for the renewal begins only when
+    /// the former period expires.
     fileprivate func takesPlace(of former: Transaction) -> Bool {
-        // The renewal was already charged when the customer changed to that product.
+        // The renewal had already been charged when the customer changed to that product.
         let wasSoldBefore = vouchedAt.map { $0 < former.start } ?? false
         if wasSoldBefore || neverBegan { return false }
         if former.isUpgraded { return true }
@@ -77,14 +81,15 @@ extension Transaction {
             && !waitedForRenewal(of: former) && !former.isRenewed(at: start)
     }
 
-    /// Whether the store said, after it could charge for the former period, that this product comes with the
-    /// next renewal: then it does, however early the renewal begins.
+    /// Whether the store said, at a time when it could already charge for the former period, that
+    /// this product starts with the next renewal. It then does, no matter how early the renewal
+    /// begins.
     private func waitedForRenewal(of former: Transaction) -> Bool {
         guard let announcedAt else { return false }
         return announcedAt >= former.start.advanced(byMilliseconds: -former.earliness)
     }
 
-    /// Whether the store revoked it before it began.
+    /// Whether the store revoked the transaction before it began.
     var neverBegan: Bool { expires != nil && revokedAt.map { $0 <= start } ?? false }
 
     fileprivate func isRunning(at instant: Instant) -> Bool {
@@ -92,15 +97,15 @@ extension Transaction {
         return revokedAt.map { instant <= $0 } ?? true
     }
 
-    /// Whether a period that begins then, slightly before this one expires, only renews it: the
-    /// store signed this one later and did not flag it.
+    /// Whether a period that begins at `instant`, slightly before this one expires, is only this
+    /// one's renewal. It is if the store signed this one later and did not flag it.
     private func isRenewed(at instant: Instant) -> Bool {
         guard let expires, let vouchedAt, vouchedAt >= instant else { return false }
         return instant >= expires.advanced(byMilliseconds: -earliness)
     }
 
-    /// How early the store may charge for a period: a day. Nothing is sold for less than a week; in the
-    /// sandbox a week lasts minutes, and a day a seventh of them.
+    /// How early the store may charge for a period: a day. The shortest period on sale lasts a
+    /// week. In the sandbox, a week lasts minutes, so a day is a seventh of that.
     fileprivate var earliness: Int64 {
         let day: Int64 = 86_400_000
         guard let expires else { return day }
@@ -111,11 +116,11 @@ extension Transaction {
 }
 
 extension Purchase {
-    /// Every grace period that the store ever gave.
+    /// Every grace period that the store has ever given.
     var graces: [Grace] { renewals.compactMap(Grace.init) }
 }
 
-/// A store's promise that access continues until then although a payment failed.
+/// A store's promise that access continues until an instant although a payment failed.
 struct Grace: Hashable, Sendable {
     let signedAt: Instant
     let until: Instant
@@ -128,8 +133,8 @@ struct Grace: Hashable, Sendable {
 }
 
 extension RenewalFact {
-    /// Whether it still counts when a later one is known: a recovery does not undo the access that a grace
-    /// gave, and a renewal does not undo what was announced for it.
+    /// Whether the fact still counts once a later one is known. A recovery does not undo the access
+    /// given by a grace period, and a renewal does not undo the change that was announced for it.
     var countsForGood: Bool { graceUntil != nil || announcesChange }
 
     /// Whether the next renewal brings another product.
@@ -139,10 +144,10 @@ extension RenewalFact {
     }
 }
 
-/// What a subscription will do, apart from the access that it gives.
+/// The expected future of a subscription, apart from the access that it gives.
 extension Purchase {
-    /// Whether the store has revoked the newest period, even after its expiry: then nothing continues, and
-    /// it is unknown whether the refund ended a grace period.
+    /// Whether the store has revoked the newest period, even after it expired. Then nothing
+    /// continues, and it is unknown whether the refund ended a grace period.
     func isTakenBack(at index: Int) -> Bool {
         guard transactions[index].revokedAt != nil, transactions[index].expires != nil else {
             return false
@@ -150,11 +155,11 @@ extension Purchase {
         return index == newestPlace && transactions.successor(of: index) == nil
     }
 
-    /// The store's statement about the newest period's renewal; `nil` if its newest statement is
-    /// about an earlier period.
+    /// The store's statement about the renewal of the newest period; `nil` if the newest statement
+    /// is about an earlier period.
     var currentRenewal: RenewalFact? {
         guard let renewal, let place = newestPlace else { return renewal }
-        // It may have come with the charge for that period, during the previous one.
+        // The statement may have come with the charge for this period, during the previous one.
         let earliness = transactions[...place].suffix(2).lazy.map(\.earliness).max() ?? 0
         let earliest = transactions[place].start.advanced(byMilliseconds: -earliness)
         return renewal.signedAt >= earliest ? renewal : nil

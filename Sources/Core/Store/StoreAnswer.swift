@@ -1,15 +1,16 @@
-/// A store's answer: the evidence that counts, and what the store merely said.
+/// A store's answer: the evidence in it, and further statements without proof.
 package struct StoreAnswer: Sendable {
     /// The environment that answered.
     package let environment: Environment
-    /// Evidence to be proven like any other; evidence that names no app follows its transaction.
+    /// Evidence that is to be proven like any other. Evidence that names no app follows its
+    /// transaction.
     package var evidence: [RawEvidence] = []
-    /// Evidence that counts because its client fetched it from the store.
+    /// Evidence that counts because Deed's own client fetched it from the store.
     package var vouched: [ProvenEvidence] = []
     package var remark = StoreRemark.nothing
     /// The token of the next page; `nil` after the last one.
     package var next: String?
-    /// Names the place up to which a history was read, so that later changes can be requested.
+    /// Marks how far a history was read, so that later changes can be requested.
     package var revision: String?
     /// The number of bytes received.
     package var byteCount = 0
@@ -19,20 +20,21 @@ package struct StoreAnswer: Sendable {
     }
 }
 
-/// Unsigned statements of a store: for people to read, and never a reason for access.
+/// Unsigned statements by a store. They are for people to read and never give access.
 package enum StoreRemark: Hashable, Sendable {
     case nothing
     case standings([StandingTold])
     case order(isFound: Bool)
     case testSent(token: String)
-    /// The store's attempts to send one or more notifications, in the order of the evidence.
+    /// The store's attempts to send notifications, one list for each notification, in the order of
+    /// the evidence.
     case attempts([[SendAttempt]])
     case extended(until: Instant?)
     case extendingAll(request: String)
     case extendedAll(isComplete: Bool, succeeded: Int64, failed: Int64)
 }
 
-/// The store's own word for a subscription's status.
+/// The store's own name for a subscription's status.
 package struct StandingTold: Hashable, Sendable {
     /// The purchase, prefixed with the store's name.
     package let purchase: String
@@ -58,7 +60,7 @@ package struct SendAttempt: Hashable, Sendable {
     }
 }
 
-/// An app by its key at the store, and its project here.
+/// An app, identified by its key at the store, and its project here.
 package struct StoreApp: Hashable, Sendable {
     package let project: ProjectID
     package let key: AppKey

@@ -1,22 +1,23 @@
-/// A question or a message to a store about an app.
+/// A request to a store about an app.
 package enum StoreCall: Hashable, Sendable {
     case transaction(TransactionID)
     /// How the customer who made a transaction got the app.
     case installation(of: TransactionID)
     /// The status of every subscription of the customer who made a transaction.
     case standings(of: TransactionID)
-    /// How a purchase stands now, at a store that is asked by its token.
+    /// The current state of a purchase, from a store that is asked with a token.
     case reading(token: String, of: TransactionID)
-    /// Everything that the customer who made a transaction ever bought, as the store knows it now.
+    /// Everything that the customer who made a transaction has ever bought, as the store currently
+    /// knows it.
     case history(of: TransactionID, HistoryFilter = HistoryFilter(), after: String? = nil)
     case refunds(of: TransactionID, after: String? = nil)
-    /// The transactions under an order number from a customer's mail.
+    /// The transactions under an order number from a mail to the customer.
     case order(String)
     /// The notifications that the store has sent to this app's server.
     case notifications(NotificationFilter, after: String? = nil)
     case test
     case testResult(String)
-    /// Only whether the store would answer: about purchases of the app, or about its orders.
+    /// Checks only whether the store would answer about the app's purchases or orders.
     case probe(StoreProbe)
     case finish(TransactionID)
     case setToken(AccountToken, of: TransactionID)
@@ -26,7 +27,7 @@ package enum StoreCall: Hashable, Sendable {
     case consumption(ConsumptionReport, of: TransactionID)
 }
 
-/// What a store may allow a key and refuse another.
+/// The kinds of requests that a store can permit or refuse separately for a key.
 package enum StoreProbe: String, Hashable, Sendable, CaseIterable {
     case purchases
     case orders
@@ -71,7 +72,7 @@ package struct RenewalExtension: Hashable, Sendable {
 
     package let days: Int64
     package let why: Why
-    /// Names the request: a store executes one request of a name once.
+    /// Identifies the request. A store executes each request only once.
     package let request: String
 
     package init(days: Int64, why: Why, request: String) {
@@ -81,8 +82,8 @@ package struct RenewalExtension: Hashable, Sendable {
     }
 }
 
-/// The report to the store about a purchase whose customer requests a refund. The customer has
-/// consented, or there is no report.
+/// The report to the store about a purchase for which the customer requests a refund. It is sent
+/// only if the customer has consented.
 package struct ConsumptionReport: Hashable, Sendable {
     package enum Delivery: String, Hashable, Sendable, CaseIterable {
         case delivered = "DELIVERED"
@@ -114,7 +115,7 @@ extension StoreCall {
         if case .order = self { true } else { false }
     }
 
-    /// The same call for the page after another one; `nil` for calls without pages.
+    /// The same call for the page after `token`; `nil` for calls without pages.
     package func page(after token: String?) -> StoreCall? {
         switch self {
         case .history(let id, let filter, _): .history(of: id, filter, after: token)

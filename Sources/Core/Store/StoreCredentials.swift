@@ -1,8 +1,9 @@
-/// What Deed uses to identify itself to a store for one app. It is kept encrypted and never shown.
+/// The secrets with which Deed identifies itself to a store for one app. They are stored encrypted
+/// and never shown.
 package struct StoreCredentials: Hashable, Sendable {
-    /// By the names that the store's profile gives them.
+    /// The secrets, by the names in the store's profile.
     package var secrets: [String: String]
-    /// A store on this machine that replaces the real one.
+    /// The address of a store on this machine that replaces the real one.
     package var address: StoreAddress?
 
     package init(_ secrets: [String: String] = [:], address: StoreAddress? = nil) {
@@ -30,22 +31,22 @@ package struct CredentialsChange: Hashable, Sendable {
 
     package var isEmpty: Bool { self == CredentialsChange() }
 
-    /// Whether it contains a secret.
+    /// Whether the change contains a secret.
     package var holdsSecret: Bool { secrets.values.contains { $0 != nil } }
 }
 
-/// One of the credentials that an app has for its store.
+/// One of the credentials that an app needs for its store.
 package struct CredentialMember: Sendable {
     package enum Part: Sendable {
-        /// Opens the store's API, together with the other members of the key.
+        /// Gives access to the store's API, together with the other members of the key.
         case key
-        /// Lets the store judge evidence.
+        /// Allows the store to judge evidence.
         case sharedSecret
     }
     package let name: String
     package let part: Part
-    /// Whether the command line reads it from a file: all users of the machine can read command-line
-    /// arguments.
+    /// Whether the command line reads it from a file, because all users of the machine can see
+    /// command-line arguments.
     package let isSecret: Bool
     /// Its description on the command line.
     package let help: (value: String, text: String)
@@ -64,8 +65,8 @@ package struct CredentialMember: Sendable {
 package struct StoreAddress: Hashable, Sendable {
     package let url: String
 
-    /// `nil` unless the text has only a host and a port, and the host is a loopback address in
-    /// digits.
+    /// `nil` unless the text consists of only a host and a port, and the host is a numeric loopback
+    /// address.
     package init?(_ text: String) {
         let schemes = ["http://127.0.0.1:", "http://[::1]:"]
         guard let scheme = schemes.first(where: { text.hasPrefix($0) }) else { return nil }
@@ -89,7 +90,7 @@ package struct CredentialsStatus: Hashable, Sendable {
         self.address = address
     }
 
-    /// Whether nothing is set.
+    /// Whether no credentials are set.
     package var isEmpty: Bool { !hasKey && !hasSharedSecret && address == nil }
 
     package init(_ credentials: StoreCredentials, of members: [CredentialMember]) {
@@ -100,7 +101,7 @@ package struct CredentialsStatus: Hashable, Sendable {
     }
 }
 
-// Printing credentials by mistake reveals nothing.
+// Credentials that are printed by mistake do not reveal anything.
 extension StoreCredentials: CustomStringConvertible {
     package var description: String { "credentials" }
 }
@@ -109,7 +110,7 @@ extension CredentialsChange: CustomStringConvertible {
     package var description: String { "a change of credentials" }
 }
 
-/// The fault in credentials, and the member that has it.
+/// The fault in an app's credentials, and the member that has it.
 package struct InvalidCredential: Error, Hashable, Sendable {
     package let name: String
     package let sentence: String
@@ -120,13 +121,14 @@ package struct InvalidCredential: Error, Hashable, Sendable {
     }
 }
 
-/// The place of a credentials write among the events of its project.
+/// The position of a credentials change among the project's events.
 package struct CredentialsWrite: Hashable, Sendable {
     /// The version of the project's stream before the write.
     package let version: Int64
-    /// The version with which the app came. Anything written earlier belonged to an app that was removed.
+    /// The version at which the app was added. Anything written earlier belonged to an app that has
+    /// been removed.
     package let appSince: Int64
-    /// Whether an earlier attempt may have done it.
+    /// Whether an earlier attempt may already have made the change.
     package let isRepetition: Bool
 
     package init(version: Int64, appSince: Int64, isRepetition: Bool = false) {
@@ -136,16 +138,16 @@ package struct CredentialsWrite: Hashable, Sendable {
     }
 }
 
-/// Credentials as stored: encrypted, next to the parts that may be shown.
+/// Credentials as stored: the secrets encrypted, and separately the parts that may be shown.
 package struct SealedCredentials: Hashable, Sendable {
     package let app: StoreApp
     package let sealed: [UInt8]
-    /// Names the installation's key that opens them.
+    /// The name of the installation's key that decrypts them.
     package let keyName: [UInt8]
     package let status: CredentialsStatus
     /// Increases with every change.
     package let revision: Int64
-    /// The version of the project's stream before the newest write.
+    /// The version of the project's stream before the latest change.
     package let version: Int64
     package let changedAt: Instant
     package let changedBy: Actor

@@ -2,17 +2,17 @@
 package struct StoreInquiry: Sendable {
     package let evidence: RawEvidence
     package let app: App
-    /// The app by its key at the store.
+    /// The app, identified by its key at the store.
     package let storeApp: StoreApp
     /// The environment that the evidence names.
     package let environment: Environment
-    /// How many attempts there were to judge it, including this one.
+    /// How many attempts have been made to judge it, including this one.
     package let tries: Int64
     /// Why the last attempt failed.
     package let formerReason: IntakeReason?
-    /// The latest instant at which an answer can have been made.
+    /// The latest time at which an answer can have been created.
     package let now: Instant
-    /// What the project sells; a store may be asked for each kind in another way.
+    /// The project's products. A store may need a different request for each kind.
     package let catalog: Catalog
 
     package init(

@@ -1,41 +1,42 @@
-/// What a store can do, and its names for things. Its client declares the profile; the use cases know nothing
-/// else about a store.
+/// A store's capabilities and its names for things. The store's client declares the profile; the
+/// use cases know nothing else about a store.
 package protocol StoreProfile: Sendable {
     var store: Store { get }
-    /// The kinds of evidence that it issues.
+    /// The kinds of evidence that the store issues.
     var kinds: [EvidenceKind] { get }
-    /// How back ends submit its evidence.
+    /// The members with which back ends submit the store's evidence.
     var handIns: [HandIn] { get }
-    /// The reconciliation steps in which it can be asked.
+    /// The reconciliation steps in which the store can be asked.
     var steps: Set<ReconcileStep> { get }
-    /// The credentials that an app has for it.
+    /// The credentials that an app needs for the store.
     var credentials: [CredentialMember] { get }
-    /// The flag that names an app on the command line, and its help text.
+    /// The command-line flag that names an app, and its help text.
     var appFlag: (name: String, help: String) { get }
-    /// Where people set up an app.
+    /// The name of the site where people set up an app.
     var console: String { get }
-    /// How to set an address for notifications there if the store has none.
+    /// How to set the address for notifications at the store if none is set.
     var addressCure: String { get }
-    /// What a check of an app's key asks, where the store sends no test notification on request.
+    /// The requests with which an app's key is checked, if the store cannot send a test
+    /// notification on request.
     var probes: [StoreProbe] { get }
 
-    /// The average pause between two inquiries for a history, in milliseconds.
+    /// The average pause between two requests for a history, in milliseconds.
     func historyPause(in environment: Environment) -> Int64
-    /// How far back it repeats past notifications, in milliseconds.
+    /// How far back the store can repeat past notifications, in milliseconds.
     func newsReach(in environment: Environment) -> Int64
-    /// The credentials in the form in which they are stored; throws if something is wrong with
+    /// The credentials in the form in which they are stored. Throws if something is wrong with
     /// them.
     func proper(_ credentials: StoreCredentials) throws(InvalidCredential) -> StoreCredentials
-    /// Why evidence of an app is refused that the project does not have.
+    /// The refusal of evidence for an app that the project does not have.
     func foreign(_ app: AppID) -> RefusedEvidence
 }
 
 extension StoreProfile {
-    /// The kind of evidence that it sends on its own initiative.
+    /// The kind of evidence that the store sends on its own initiative.
     package var news: EvidenceKind? { kinds.first { $0.content == .news } }
 }
 
-/// A member of a body that holds evidence.
+/// A member of a request body that contains evidence.
 package struct HandIn: Sendable {
     package enum Form: Sendable {
         case text
@@ -58,11 +59,12 @@ package struct HandIn: Sendable {
     }
 }
 
-/// A text in an object that is evidence.
+/// A text member of an object that is evidence.
 package struct HandInMember: Sendable {
     package let name: String
     package let isRequired: Bool
-    /// What is wrong with a text, as the end of a sentence that begins with the member's name.
+    /// Returns what is wrong with a text, as the end of a sentence that begins with the member's
+    /// name.
     package let mistake: @Sendable (String) -> String?
 
     package init(
@@ -74,13 +76,13 @@ package struct HandInMember: Sendable {
     }
 }
 
-/// How often something may be done; times are in microseconds.
+/// A limit on the rate of calls. Times are in microseconds.
 package struct StoreBudget: Hashable, Sendable {
     /// The name under which calls are counted.
     package let name: String
     /// The average pause between two calls.
     package let pause: Int64
-    /// How far calls may run ahead of that pace.
+    /// How far calls may run ahead of this pace.
     package let burst: Int64
 
     package init(name: String, pause: Int64, burst: Int64) {

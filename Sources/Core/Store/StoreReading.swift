@@ -1,11 +1,14 @@
-/// How far the store's history of a purchase was read, so that the next reading covers only changes.
+/// How far the store's history of a purchase has been read, so that the next reading covers only
+/// changes.
 package struct HistoryMark: Hashable, Sendable {
-    /// The requested part of the history: what was bought since then. At a store that states purchases as they are now,
-    /// when it last said only what was known.
+    /// The requested part of the history: purchases made since this instant. At a store that states
+    /// the current state of purchases, when it last repeated only what was known.
     package var since: Instant?
-    /// The store's name for the place up to which it was read; it applies only to that part.
+    /// The store's mark for the place up to which the history was read. It applies only to that
+    /// part.
     package var revision: String?
-    /// The store does not know the purchase, or said only what was known; do not ask again before then.
+    /// Do not ask again before this instant, because the store does not know the purchase or
+    /// repeated what was known.
     package var restsUntil: Instant?
 
     package init(since: Instant? = nil, revision: String? = nil, restsUntil: Instant? = nil) {
@@ -15,7 +18,7 @@ package struct HistoryMark: Hashable, Sendable {
     }
 }
 
-/// A purchase as one of the store's environments knows it.
+/// A purchase in one of the store's environments.
 package struct StorePurchase: Hashable, Sendable {
     package let app: StoreApp
     package let environment: Environment
@@ -28,15 +31,15 @@ package struct StorePurchase: Hashable, Sendable {
     }
 }
 
-/// An inquiry to a store: the whole history of a customer, whom the store knows by a purchase.
+/// A request for a customer's whole history. The store identifies the customer by a purchase.
 package struct HistoryQuestion: Hashable, Sendable {
     package let place: StorePurchase
-    /// Who held the purchase when the inquiry was made.
+    /// The holder of the purchase when the request was made.
     package let customer: CustomerID
-    /// When the customer's newest purchase was made. Customers with the newest purchases come
-    /// first.
+    /// When the customer's newest purchase was made. Customers with the newest purchases are
+    /// processed first.
     package let newestAt: Instant
-    /// Why something is known to be missing; `nil` for a routine inquiry.
+    /// Why part of the history is known to be missing; `nil` for a routine request.
     package var obstacle: String?
 
     package init(
@@ -49,10 +52,10 @@ package struct HistoryQuestion: Hashable, Sendable {
     }
 }
 
-/// How many histories of an app's customers are still to be requested.
+/// How many customers' histories are still to be requested for an app.
 package struct HistoryCount: Hashable, Sendable {
     package var ofEnvironment: [Environment: Int64] = [:]
-    /// How many of them are known to lack something.
+    /// How many of these histories are known to be incomplete.
     package var missing: Int64 = 0
 
     package init() {}
@@ -60,13 +63,13 @@ package struct HistoryCount: Hashable, Sendable {
     package var all: Int64 { ofEnvironment.values.reduce(0, +) }
 }
 
-/// A round of inquiries: the history of every customer with a purchase in an app.
+/// A round of requests, one for the history of each customer with a purchase in an app.
 package struct HistoryRound: Hashable, Sendable {
-    /// Whether it has an inquiry for each customer who was known when it began.
+    /// Whether it contains a request for each customer who was known when it began.
     package var isFilled = false
-    /// Whether it began by itself and runs slowly.
+    /// Whether it started automatically and runs slowly.
     package var isSlow: Bool
-    /// Whether some round of the app had all its inquiries answered.
+    /// Whether at least one round for the app has had all its requests answered.
     package var wasWhole: Bool
 
     package init(isFilled: Bool = false, isSlow: Bool, wasWhole: Bool) {

@@ -1,36 +1,37 @@
-/// Why a store gave no usable answer. Nothing is changed then.
+/// Why a store gave no usable answer. Nothing is changed in that case.
 package enum StoreTrouble: Error, Hashable, Sendable {
-    /// Deed lacks credentials for an app; the sentence says which, and how to set them.
+    /// Deed has no credentials for the app. The sentence names the missing ones and how to set
+    /// them.
     case unconfigured(String)
     case locked(AppID)
     /// The store rejects the key.
     case unauthorized
-    /// It rejects the key, or does not let it do this; the sentence names the cure.
+    /// The store rejects the key, or does not let it do this. The sentence gives the remedy.
     case denied(String, isKey: Bool)
-    /// The store has no such call; the sentence says what to do instead.
+    /// The store has no such call. The sentence says what to do instead.
     case unsupported(String)
-    /// The store refuses; repeating the call is useless.
+    /// The store refuses the call. Repeating it is useless.
     case refused(code: Int64, message: String, meaning: Meaning? = nil)
-    /// The limit of calls is reached, or the store asks for a pause.
+    /// The limit on calls is reached, or the store asks for a pause.
     case limited(until: Instant)
     case unavailable(String)
     /// The store could not prove its identity.
     case untrusted(String)
     case unreadable(String)
-    /// Its signature is not proven, or the answer is about something else.
+    /// The answer's signature cannot be proven, or the answer is about something else.
     case foreign(String)
     case endlessPages(limit: Int)
     case fault(Fault)
 
-    /// The meaning of a refusal that has consequences.
+    /// The meaning of a refusal that has further consequences.
     package enum Meaning: Hashable, Sendable {
-        /// It does not know the purchase, or nothing of the account any more.
+        /// The store does not know the purchase, or no longer knows anything about the account.
         case purchaseUnknown
-        /// It has no address for notifications.
+        /// The store has no address for notifications.
         case noAddress
-        /// It does not know the test notification yet.
+        /// The store does not know the test notification yet.
         case testUnknown
-        /// It does not report events from so long ago.
+        /// The store no longer reports events from that far back.
         case tooFarBack
     }
 
@@ -80,7 +81,7 @@ package enum StoreTrouble: Error, Hashable, Sendable {
         }
     }
 
-    /// Whether a repetition may succeed later without human action.
+    /// Whether a repeated call may succeed later without human action.
     package var isRetryable: Bool {
         switch self {
         case .limited, .unavailable, .fault: true

@@ -3,11 +3,11 @@ package struct CalendarDuration: Hashable, Sendable {
     package let months: Int64
     package let days: Int64
     package let milliseconds: Int64
-    /// The text from which it was read.
+    /// The text from which the duration was read.
     package let text: String
 
-    /// Reads whole years, months, weeks, days, hours, minutes and seconds; at least one unit is
-    /// required, and the total must be above zero. `nil` for anything else.
+    /// Reads whole years, months, weeks, days, hours, minutes and seconds. At least one unit is
+    /// required, and the total must be above zero. Any other text gives `nil`.
     package init?(_ text: String) {
         var parts = Parts()
         guard let rest = text.utf8.first == UInt8(ascii: "P") ? text.utf8.dropFirst() : nil,
@@ -19,7 +19,7 @@ package struct CalendarDuration: Hashable, Sendable {
         self.text = text
     }
 
-    /// That many days; at least one.
+    /// A duration of `count` days, which must be at least one.
     package static func days(_ count: Int64) -> CalendarDuration {
         precondition((1...Parts.largestNumber).contains(count), "a duration lasts some days")
         return CalendarDuration(days: count)
@@ -32,11 +32,11 @@ package struct CalendarDuration: Hashable, Sendable {
         text = "P\(days)D"
     }
 
-    /// The moment this long after `start`: months first (a day that the month lacks becomes its
-    /// last day), then days, then the time.
+    /// The instant this long after `start`. Months are added first (a day that the month lacks
+    /// becomes its last day), then days, then the time.
     package func end(after start: Instant) -> Instant { moment(1, from: start) }
 
-    /// The moment this long before `end`, calculated the same way.
+    /// The instant this long before `end`, calculated in the same way.
     package func start(before end: Instant) -> Instant { moment(-1, from: end) }
 
     private func moment(_ direction: Int64, from instant: Instant) -> Instant {
@@ -52,7 +52,8 @@ package struct CalendarDuration: Hashable, Sendable {
 }
 
 private struct Parts {
-    /// A million years or a hundred million days: far above any use, and far below overflow.
+    /// A million years or a hundred million days, which is far above any practical use and far
+    /// below overflow.
     static let largestNumber: Int64 = 10_000_000
     var months: Int64 = 0
     var days: Int64 = 0
@@ -72,7 +73,7 @@ private struct Parts {
                 if value > Parts.largestNumber { return false }
                 number = value
             } else {
-                // Each unit at most once, in order.
+                // Each unit may occur at most once, and in order.
                 guard let index = units.firstIndex(of: byte), let value = number else {
                     return false
                 }

@@ -25,8 +25,8 @@ package struct CivilDate: Hashable, Sendable {
         let days = instant.milliseconds.flooredQuotient(by: perDay)
         // Wraps only on the first day of time, where the result is still right.
         millisecondOfDay = instant.milliseconds &- days &* perDay
-        // Counting from 1 March 0000 puts the leap day at the end of its year, where it does no
-        // harm.
+        // Counting from 1 March 0000 puts the leap day at the end of the year, where it needs no
+        // special treatment.
         let shifted = days + 719_468
         let era = shifted.flooredQuotient(by: 146_097)
         let dayOfEra = shifted - era * 146_097
@@ -39,7 +39,7 @@ package struct CivilDate: Hashable, Sendable {
         year = yearOfEra + era * 400 + (month <= 2 ? 1 : 0)
     }
 
-    /// The moment of this date, clamped to the ends of time.
+    /// The instant of this date, clamped to the range of `Instant`.
     package var instant: Instant {
         let marchYear = month <= 2 ? year - 1 : year
         let era = marchYear.flooredQuotient(by: 400)
@@ -72,7 +72,7 @@ package struct CivilDate: Hashable, Sendable {
 }
 
 extension Int64 {
-    /// The quotient rounded towards the past, so that days before 1970 are whole too.
+    /// The quotient rounded towards the past, so that days before 1970 are whole days too.
     func flooredQuotient(by divisor: Int64) -> Int64 {
         let quotient = self / divisor
         return self % divisor < 0 ? quotient - 1 : quotient

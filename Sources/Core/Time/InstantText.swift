@@ -3,12 +3,12 @@ extension Instant {
     package static let writable =
         Instant(milliseconds: -62_167_219_200_000)...Instant(milliseconds: 253_402_300_799_999)
 
-    /// The instants that evidence may state: the years 1970 to 9999 in UTC. No store sold anything earlier,
-    /// and every date formatter can write them.
+    /// The instants that evidence may state: the years 1970 to 9999 in UTC. No store sold anything
+    /// earlier, and every date formatter can write them.
     package static let statable = Instant(milliseconds: 0)...writable.upperBound
 
-    /// RFC 3339 in UTC with milliseconds: `2026-11-20T19:21:00.000Z`. Years outside its range are
-    /// written in ISO 8601's expanded form, with a sign and at least six digits.
+    /// RFC 3339 in UTC with milliseconds: `2026-11-20T19:21:00.000Z`. Years outside that format's
+    /// range are written in the expanded form of ISO 8601, with a sign and at least six digits.
     package var text: String {
         var bytes: [UInt8] = []
         bytes.reserveCapacity(24)
@@ -35,9 +35,9 @@ extension Instant {
         }
     }
 
-    /// Reads RFC 3339: any fraction of a second (truncated to milliseconds), and `Z` or an offset
-    /// with or without its colon. `nil` for anything else, including a leap second and a year in
-    /// UTC that cannot be written.
+    /// Reads RFC 3339 with any fraction of a second (truncated to milliseconds), and with `Z` or an
+    /// offset with or without its colon. Any other text gives `nil`, including a leap second and a
+    /// time whose year in UTC cannot be written.
     package init?(text: some StringProtocol) {
         self.init(expandedText: text)
         if text.first == "+" || text.first == "-" || !Instant.writable.contains(self) {
@@ -107,7 +107,7 @@ private struct DigitReader {
         return value
     }
 
-    /// Four digits, or a sign and six to nine of them.
+    /// Four digits, or a sign followed by six to nine digits.
     mutating func year() -> Int64? {
         let sign: Int64 = take("-") ? -1 : take("+") ? 1 : 0
         if sign == 0 { return number(digits: 4) }

@@ -1,4 +1,4 @@
-/// A stretch of time that includes its start but not its end; without an end it never stops.
+/// A stretch of time that includes its start but not its end. Without an end, it never stops.
 package struct Interval: Hashable, Sendable {
     package let start: Instant
     package let end: Instant?
@@ -14,13 +14,13 @@ package struct Interval: Hashable, Sendable {
         start <= instant && (end.map { instant < $0 } ?? true)
     }
 
-    /// The part before `instant`; an empty interval at its start if `instant` comes first.
+    /// The part before `instant`, or an empty interval at the start if `instant` is earlier.
     package func cut(at instant: Instant) -> Interval {
         Interval(start: start, end: max(start, min(end ?? instant, instant)))
     }
 
-    /// The unbroken stretches that these intervals cover together, in order; touching neighbours
-    /// are joined.
+    /// The unbroken stretches that these intervals cover together, in order. Adjacent intervals are
+    /// joined.
     package static func union(_ intervals: [Interval]) -> [Interval] {
         var runs: [Interval] = []
         for next in intervals.filter({ !$0.isEmpty }).sorted(by: { $0.start < $1.start }) {

@@ -1,6 +1,6 @@
 extension CustomerState {
-    /// The state as known at that moment, folded from the events recorded until then. The events
-    /// belong to one stream and are in order. What was erased later counts as never known.
+    /// The state as known at an instant, folded from the events recorded until then. The events
+    /// must belong to one stream and be in order. Data that was erased later counts as never known.
     package init(folding events: some Sequence<RecordedEvent>, known: Instant = .distantFuture) {
         self.init()
         let erasure = events.reduce(Int64(0)) { $1.event.isErasure ? $1.version : $0 }
@@ -12,7 +12,7 @@ extension CustomerState {
 }
 
 extension ProjectState {
-    /// The project as known at that moment, including its catalog.
+    /// The project as known at an instant, including its catalog.
     package init(folding events: some Sequence<RecordedEvent>, known: Instant = .distantFuture) {
         self.init()
         for recorded in events where recorded.recordedAt <= known {

@@ -9,8 +9,8 @@ extension ProjectState {
         return [.webhookSet(webhook)]
     }
 
-    /// Changes a webhook. The values of headers are not in the log, so an event must say that they
-    /// were set. A request that has to be remembered needs an event, too.
+    /// Changes a webhook. Header values are not in the log, so an event is needed to show that they
+    /// were set. A request that must be remembered needs an event, too.
     package func change(
         _ id: WebhookID, _ change: WebhookChange, isRemembered: Bool
     ) throws(Refusal) -> [Event] {

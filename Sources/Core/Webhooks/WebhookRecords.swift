@@ -1,4 +1,4 @@
-/// A webhook's project and id, which identify what is stored about it.
+/// The project and id of a webhook, under which everything about it is stored.
 package struct WebhookName: Hashable, Sendable {
     package let project: ProjectID
     package let id: WebhookID
@@ -8,17 +8,17 @@ package struct WebhookName: Hashable, Sendable {
         self.id = id
     }
 
-    /// The lease under which one instance sends for all.
+    /// The name of the lease with which one instance sends for all instances.
     package var leaseName: String { "webhook \(id.text)" }
 }
 
-/// A webhook's keys and headers as stored: encrypted, outside the log.
+/// A webhook's keys and headers as stored: encrypted and outside the log.
 package struct SealedWebhook: Sendable {
     package let name: WebhookName
     package let sealed: [UInt8]
     package let keyName: [UInt8]
     package let revision: Int64
-    /// The version of the project's stream behind it.
+    /// The version of the project's stream from which they were set.
     package let version: Int64
 
     package init(
@@ -32,21 +32,21 @@ package struct SealedWebhook: Sendable {
     }
 }
 
-/// A webhook's progress.
+/// How far a webhook has come.
 package struct WebhookPlace: Hashable, Sendable {
-    /// Everything before it has arrived, or belongs to a waiting customer.
+    /// Everything before the cursor has arrived, or belongs to a waiting customer.
     package var cursor: String
-    /// How many resumptions were carried out.
+    /// How many resumptions have been carried out.
     package var resumptions: Int64 = 0
-    /// Since when nothing has arrived; `nil` while messages arrive.
+    /// The time since which nothing has arrived; `nil` while messages arrive.
     package var failingSince: Instant?
     package var parkedAt: Instant?
     package var goneAt: Instant?
-    /// The receiver wants nothing before this instant.
+    /// The receiver does not want any messages before this instant.
     package var restsUntil: Instant?
-    /// When the oldest undelivered event was recorded, as far as is known.
+    /// When the oldest undelivered event was recorded, if known.
     package var oldestAt: Instant?
-    /// How many attempts were made.
+    /// How many attempts have been made.
     package var attempts: Int64 = 0
 
     package init(cursor: String) {
@@ -54,16 +54,16 @@ package struct WebhookPlace: Hashable, Sendable {
     }
 }
 
-/// A customer whose message did not arrive. All later messages wait, too.
+/// A customer whose message did not arrive. All of the customer's later messages wait, too.
 package struct WaitingCustomer: Hashable, Sendable {
     package let customer: CustomerID
     /// The first event that has not arrived completely.
     package var position: Position
     package var version: Int64
-    /// The first of the event's messages that has not arrived.
+    /// The first of that event's messages that has not arrived.
     package var part: Int16
     package var attempts: Int64
-    /// `nil` until an admin resumes it.
+    /// When to try again; `nil` until an admin resumes the customer's messages.
     package var dueAt: Instant?
     package var recordedAt: Instant
 
@@ -81,9 +81,9 @@ package struct WaitingCustomer: Hashable, Sendable {
     }
 }
 
-/// One attempt at sending a message.
+/// One attempt to send a message.
 package struct WebhookAttempt: Hashable, Sendable {
-    /// How many bytes of the receiver's answer are kept.
+    /// How many bytes of the receiver's response are kept.
     package static let answerLimit = 4096
     package static let countLimit: Int64 = 10_000
     package static let lifetime: Int64 = 7 * 86_400_000
@@ -92,7 +92,7 @@ package struct WebhookAttempt: Hashable, Sendable {
     package let message: String
     package let type: String
     package let customer: CustomerID
-    /// The number of the attempt, counted from one.
+    /// The number of the attempt, starting at one.
     package let attempt: Int64
     package let at: Instant
     package let milliseconds: Int64
@@ -125,9 +125,9 @@ package struct WebhookAttempt: Hashable, Sendable {
     }
 }
 
-/// What an admin wants to send again.
+/// The messages that an admin wants to be sent again.
 package struct WebhookReplay: Hashable, Sendable {
-    /// How many replays of one webhook may be under way.
+    /// How many replays for one webhook may run at the same time.
     package static let countLimit = 10
     /// How long a finished replay is kept.
     package static let lifetime: Int64 = 7 * 86_400_000
@@ -139,7 +139,7 @@ package struct WebhookReplay: Hashable, Sendable {
     }
     package let id: ReplayID
     package let wanted: Wanted
-    /// Everything before it was sent; `nil` before the first page.
+    /// Everything before the cursor has been sent; `nil` before the first page.
     package var cursor: String?
     package var sent: Int64 = 0
     package var failed: Int64 = 0
@@ -160,7 +160,7 @@ package struct WebhookProgress: Sendable {
     package var served: [CustomerID] = []
     package var attempts: [WebhookAttempt] = []
     package var replays: [WebhookReplay] = []
-    /// Older attempts are deleted.
+    /// Attempts older than this are deleted.
     package var attemptsSince = Instant.distantPast
 
     package init(_ name: WebhookName, _ place: WebhookPlace) {
@@ -169,21 +169,21 @@ package struct WebhookProgress: Sendable {
     }
 }
 
-/// What there is to know about a webhook besides its settings.
+/// Everything known about a webhook besides its settings.
 package struct WebhookStanding: Hashable, Sendable {
     package enum State: String, Hashable, Sendable, CaseIterable {
         case active
         case paused
-        /// Nothing arrived for days. An admin has to resume it.
+        /// Nothing has arrived for days. An admin has to resume the webhook.
         case parked
-        /// The receiver answered that it is gone.
+        /// The receiver answered that it no longer exists.
         case gone
     }
     package let place: WebhookPlace
     /// How many of its project's events follow its place in the log.
     package let lag: Int64
     package let waiting: Int64
-    /// How many customers wait until an admin resumes them.
+    /// How many customers' messages wait until an admin resumes them.
     package let parked: Int64
     package let oldestAt: Instant?
 
@@ -206,7 +206,7 @@ package struct WebhookStanding: Hashable, Sendable {
     }
 }
 
-/// Keys with which a receiver verifies requests. They are shown once.
+/// The keys with which a receiver verifies requests. They are shown only once.
 package struct WebhookKeys: Hashable, Sendable {
     /// `whsec_` and the bytes of the shared secret.
     package let secret: String

@@ -2,14 +2,14 @@ internal import Core
 internal import JSON
 internal import Outbound
 
-/// How an attempt ended.
+/// The outcome of an attempt.
 package struct AttemptEnd: Sendable {
     package let status: Int?
     package let error: String?
     package let answer: String
     let retryAfter: Int64?
 
-    /// Hides the webhook's fixed headers where the answer repeats them.
+    /// Hides the values of the webhook's fixed headers where the answer repeats them.
     init(_ answer: SafeGate.Answer, hiding headers: [String], at now: Instant) {
         switch answer {
         case .failure(let failure):
@@ -17,7 +17,8 @@ package struct AttemptEnd: Sendable {
         case .success(let response):
             status = response.status
             let isMoved = (300..<400).contains(response.status)
-            error = isMoved ? "the receiver redirects, which is never followed" : nil
+            error =
+                isMoved ? "the receiver answered with a redirect, which Deed never follows" : nil
             let shown = hide(headers, in: response.body).prefix(WebhookAttempt.answerLimit)
             self.answer = String(decoding: shown, as: UTF8.self).replacing("\0", with: "\u{FFFD}")
             let wants = [429, 503].contains(response.status) ? response.header("Retry-After") : nil
@@ -29,8 +30,8 @@ package struct AttemptEnd: Sendable {
     package var isDelivered: Bool { status.map { (200..<300).contains($0) } ?? false }
 }
 
-/// The body with stars for each of the values, also as JSON writes them, and for long words of them:
-/// a receiver may repeat a token without the word before it.
+/// The body, in which stars replace each of the values, their JSON forms, and their long words. A receiver may repeat
+/// a token without the word before it.
 private func hide(_ values: [String], in body: [UInt8]) -> [UInt8] {
     let words = values.flatMap { value -> [String] in
         [value] + value.split(separator: " ").filter { $0.utf8.count >= 8 }.map(String.init)

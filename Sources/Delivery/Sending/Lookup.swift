@@ -2,10 +2,11 @@ import Core
 import Outbound
 import Threading
 
-/// What is known of a webhook's addresses. It looks them up on a thread of its own: a name server
-/// may be silent for long.
+/// The known addresses of a webhook. They are looked up on a separate thread, because a name server may not answer
+/// for
+/// a long time.
 final class Lookup: Sendable {
-    /// For how many milliseconds a look-up counts, by whether something may be sent.
+    /// How many milliseconds a lookup stays valid, by whether sending is allowed.
     private static let lifetimes: [Bool: Int64] = [true: 30_000, false: 5000]
 
     struct Found: Sendable {
@@ -15,14 +16,14 @@ final class Lookup: Sendable {
     }
     private struct State {
         var found: Found?
-        /// Whose addresses are being looked up.
+        /// The URL whose addresses are being looked up.
         var asked: WebhookURL?
     }
     private let state = Monitor(State())
 
-    /// What was found, or `nil` while nothing is known; then it calls `done` once there is. Old
-    /// addresses count while they are looked up again, since each socket is checked before it
-    /// connects.
+    /// The result of the lookup, or `nil` if there is none yet. In that case, `done` is called when there is one.
+    /// The old
+    /// result remains valid during a new lookup, because each socket's address is checked before it connects.
     func find(
         _ url: WebhookURL, _ gate: SafeGate, done: @escaping @Sendable () -> Void
     ) -> Found? {
@@ -39,7 +40,7 @@ final class Lookup: Sendable {
                 let obstacle = gate.obstacle(to: url)
                 let lifetime = Lookup.lifetimes[obstacle == nil] ?? 0
                 state.change(wake: .none) { state in
-                    // The address was changed during the look-up.
+                    // The address was changed during the lookup.
                     if state.asked != url { return }
                     state.asked = nil
                     state.found = Found(

@@ -1,7 +1,7 @@
 package import Core
 package import Outbound
 
-/// Sends requests only where it is safe, never into the operator's own network.
+/// Sends requests only to allowed addresses, and never into the operator's own network.
 package struct SafeGate: Sendable {
     package typealias Answer = Result<OutboundResponse, OutboundError>
 
@@ -18,7 +18,7 @@ package struct SafeGate: Sendable {
         self.courier = courier
     }
 
-    /// Why nothing may be sent to the address, or `nil`. May take a while.
+    /// Why nothing may be sent to the address; `nil` if sending is allowed. The lookup may take a while.
     package func obstacle(to url: WebhookURL) -> OutboundError? {
         let found = resolve(url.host)
         if found.isEmpty {
@@ -27,13 +27,14 @@ package struct SafeGate: Sendable {
         for address in found {
             if !rules.allow(address) { return .forbidden(address: address.description) }
             if url.isPlain, !rules.isOpened(address) {
-                return .malformedRequest(detail: "http is for addresses that the operator opened")
+                return .malformedRequest(
+                    detail: "http is only for addresses that the operator allowed")
             }
         }
         return nil
     }
 
-    /// Responds exactly once, on another thread.
+    /// Calls `respond` exactly once, on another thread.
     func send(_ request: OutboundRequest, respond: @escaping @Sendable (Answer) -> Void) {
         do throws(OutboundError) {
             try courier().send(request, respond: respond)

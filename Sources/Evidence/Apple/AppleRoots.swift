@@ -1,9 +1,8 @@
 package import Crypto
 
-/// The roots of Apple's public key infrastructure, and the form of its chains.
+/// The roots of Apple's public key infrastructure, and the extensions that its chains must contain.
 package enum AppleRoots {
-    /// Apple Root CA, under which receipts are signed, and Apple Root CA - G3, under which signed
-    /// transactions are.
+    /// Apple Root CA is the root for receipts. Apple Root CA - G3 is the root for signed transactions.
     package static let pinned: [Certificate] = {
         do {
             return try Certificate.read(Array(rootCA.utf8)) + Certificate.read(Array(rootG3.utf8))
@@ -20,9 +19,9 @@ package enum AppleRoots {
         leafMarker: signingMarker, intermediateMarker: authorityMarker, leafKey: .p256,
         allowsSHA1: false, allowsSelfSigned: true)
 
-    /// Marks certificates that sign receipts and transactions, and nothing else of Apple's.
+    /// Marks the certificates that sign receipts and transactions. No other Apple certificate has it.
     private static let signingMarker = "1.2.840.113635.100.6.11.1"
-    /// Marks the authorities of Apple Worldwide Developer Relations.
+    /// Marks the intermediate certificates of Apple Worldwide Developer Relations.
     private static let authorityMarker = "1.2.840.113635.100.6.2.1"
 
     private static let rootCA = """

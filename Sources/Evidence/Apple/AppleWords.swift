@@ -1,6 +1,6 @@
 internal import Core
 
-// Apple's words for things that facts name; an unknown word keeps its raw form.
+// Apple's values for the enumerations in facts. An unknown value is kept as Apple wrote it.
 
 extension ProductKind {
     init?(apple word: StoreWord) {
@@ -13,7 +13,7 @@ extension ProductKind {
         }
     }
 
-    /// The number in a receipt. Zero also means "unknown" there, so it decides nothing.
+    /// The number in a receipt. Zero can also mean "unknown" there, so it maps to no reason.
     init?(receiptCode: Int64) {
         switch receiptCode {
         case 1: self = .consumable
@@ -116,7 +116,7 @@ extension RefundReason {
 }
 
 extension Environment {
-    /// Xcode and local test signing count as sandbox; only an extra root can vouch for them.
+    /// Xcode and local test signing count as sandbox, and only an extra root can vouch for them.
     static let localNames = ["Xcode", "LocalTesting"]
 
     init?(appleName: String) {

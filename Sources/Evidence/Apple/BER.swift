@@ -1,4 +1,4 @@
-/// Bytes inside a larger array, without a copy of them.
+/// A range of bytes in a larger array, without copying them.
 struct ByteRange: Sendable {
     let bytes: [UInt8]
     let range: Range<Int>
@@ -15,7 +15,7 @@ struct ByteRange: Sendable {
     var isEmpty: Bool { range.isEmpty }
     var array: [UInt8] { range == bytes.indices ? bytes : Array(bytes[range]) }
 
-    /// Runs `body` with just these bytes.
+    /// Runs `body` with only the bytes of this range.
     func read<Result, Failure: Error>(
         _ body: (Span<UInt8>) throws(Failure) -> Result
     ) throws(Failure) -> Result {
@@ -23,14 +23,14 @@ struct ByteRange: Sendable {
     }
 }
 
-/// Why bytes are not ASN.1 that this reader accepts.
+/// Why this reader does not accept bytes as ASN.1.
 enum BERFault: Error {
     case truncated
     case malformed
     case tooDeep
 }
 
-/// The meaning of an identifier octet; only those that occur in receipts.
+/// The identifier octets that occur in receipts.
 enum BERTag {
     static let integer: UInt8 = 0x02
     static let octets: UInt8 = 0x04
@@ -40,21 +40,21 @@ enum BERTag {
     static let sequence: UInt8 = 0x30
     static let set: UInt8 = 0x31
     static let constructed: UInt8 = 0x20
-    /// `[n]`, constructed.
+    /// The constructed form of `[n]`.
     static func context(_ number: UInt8) -> UInt8 { 0xA0 | number }
 }
 
-/// One element: its tag, its content, and all of it with the header.
+/// One element: its tag, its content, and its full range including the header.
 struct BERElement {
     let tag: UInt8
     let content: Range<Int>
     let whole: Range<Int>
-    /// Whether the element stated its length, as DER requires.
+    /// Whether the element states its length, as DER requires.
     let hasLength: Bool
 }
 
-/// Walks consecutive elements, in definite and indefinite form, without recursion and without
-/// leaving its bounds.
+/// Reads consecutive elements of definite or indefinite length. It does not recurse, and never reads
+/// outside its bounds.
 struct BERReader {
     static let depthLimit = 16
 
@@ -80,8 +80,7 @@ struct BERReader {
     mutating func next() throws(BERFault) -> BERElement {
         let start = at
         let header = try header(at: start)
-        // Nothing in receipts has tag zero: only the end of an indefinite length is written this
-        // way.
+        // Only the end of an indefinite length has tag zero; no element of a receipt does.
         if header.tag == 0 { throw .malformed }
         guard let length = header.length else {
             let mark = try endMark(from: header.contentStart)
@@ -102,7 +101,7 @@ struct BERReader {
         return element
     }
 
-    /// The next element if it has that tag; otherwise nothing is read.
+    /// Reads the next element if it has that tag; otherwise reads nothing.
     mutating func nextIf(_ tag: UInt8) throws(BERFault) -> BERElement? {
         nextTag == tag ? try next() : nil
     }
@@ -130,7 +129,7 @@ struct BERReader {
             if tag & BERTag.constructed == 0 { throw .malformed }
             return Header(tag: tag, contentStart: start + 2, length: nil)
         }
-        // Four octets express more than any receipt may hold, and cannot overflow.
+        // Four octets can express any length that a receipt may have, and cannot overflow.
         let count = Int(first & 0x7F)
         if count > 4 { throw .malformed }
         if end - start - 2 < count { throw .truncated }
@@ -146,7 +145,7 @@ struct BERReader {
         return Header(tag: tag, contentStart: contentStart, length: length)
     }
 
-    /// The position of the two zeros that end the indefinite content which begins at `start`.
+    /// The position of the two zeros that end the indefinite-length content starting at `start`.
     private func endMark(from start: Int) throws(BERFault) -> Int {
         var open = 1
         var position = start
@@ -169,7 +168,7 @@ struct BERReader {
 }
 
 extension BERReader {
-    /// The octets of a string of that kind, in one piece or in many.
+    /// The content of a string with that tag, whether it is written in one piece or several.
     mutating func string(_ tag: UInt8) throws(BERFault) -> ByteRange {
         try string(next(), tag)
     }
@@ -198,7 +197,7 @@ extension BERReader {
         }
     }
 
-    /// A whole number that fits in 64 bits.
+    /// An integer that fits in 64 bits.
     mutating func integer() throws(BERFault) -> Int64 {
         let content = try next(BERTag.integer).content
         guard (1...8).contains(content.count) else { throw .malformed }

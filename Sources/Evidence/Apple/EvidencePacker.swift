@@ -2,24 +2,24 @@ internal import Core
 internal import Crypto
 import Synchronization
 
-/// Takes evidence apart for storage. Nothing is verified here: what cannot be restored byte for byte
-/// is kept whole.
+/// Splits evidence into pieces for storage. This verifies nothing. Evidence that could not be restored
+/// byte for byte is stored whole.
 final class EvidencePacker: Sendable {
-    /// Longer ones are left in place; genuine ones have one to two kilobytes.
+    /// Longer certificates are left in place. Genuine ones have one to two kilobytes.
     private static let certificateLimit = 16 << 10
     private static let certificateCountLimit = 32
 
-    /// The most recent headers: everything from one signer begins with the same one.
+    /// The most recent headers. Everything from one signer starts with the same header.
     private let headers = Mutex<[Header]>([])
     private static let headerLimit = 16
 
     private struct Header {
-        /// Including the dot after it.
+        /// The encoded header, including the dot after it.
         let text: [UInt8]
         let pieces: [Piece]
     }
 
-    /// Packs evidence of that kind in its bare form.
+    /// Packs bare evidence of that kind.
     func pack(_ bytes: [UInt8], as kind: EvidenceKind) -> PackedEvidence {
         let pieces =
             kind == .appReceipt
@@ -42,8 +42,8 @@ final class EvidencePacker: Sendable {
         return pieces + [.literal(Array(bytes[end...]))]
     }
 
-    /// The three parts of a signed statement, decoded; `nil` if it is none. Strict base64 restores
-    /// the same text.
+    /// The three decoded parts of a signed statement; `nil` if the text is not one. Because the base64 is
+    /// strict, encoding the parts again gives the same text.
     private func statement(_ text: Span<UInt8>, mayHoldOthers: Bool) -> [Piece]? {
         guard let header = header(of: text),
             let dot = text.firstIndex(from: header.text.count, where: { $0 == SignedJSON.dot }),
@@ -78,7 +78,7 @@ final class EvidencePacker: Sendable {
         return header
     }
 
-    /// A payload, which may contain further statements as texts.
+    /// A payload, which may contain further statements as strings.
     private func payload(_ decoded: [UInt8]) -> [Piece] {
         replacing(decoded) { statement($0, mayHoldOthers: false) }
     }
@@ -87,7 +87,7 @@ final class EvidencePacker: Sendable {
         (64...EvidencePacker.certificateLimit).contains(count)
     }
 
-    /// The bytes with each long quoted text replaced, if `replace` returns something for it.
+    /// The bytes with each long quoted string replaced, where `replace` returns a replacement.
     private func replacing(
         _ bytes: [UInt8], _ replace: (Span<UInt8>) -> [Piece]?
     ) -> [Piece] {

@@ -22,12 +22,12 @@ package struct Check: Hashable, Sendable {
         case licence
     }
     package let name: Name
-    /// `nil` if the check was not made.
+    /// `nil` if the check was skipped.
     package let passed: Bool?
     package let detail: String
 }
 
-/// A person's question about one piece of evidence, without any app being configured.
+/// A person's question about one piece of evidence. It does not require a configured app.
 package struct EvidenceQuestion: Sendable {
     package var now: Instant
     package var bundleID: AppID?
@@ -39,10 +39,10 @@ package struct EvidenceQuestion: Sendable {
     }
 }
 
-/// Evidence taken apart for a person: what it states, and each check by name.
+/// The result of examining evidence for a person: its statement, and each check by name.
 package struct Examination: Sendable {
     package let kind: EvidenceKind?
-    /// What the readable part of the evidence states, believed or not.
+    /// The statement in the readable part of the evidence, whether or not it is proven.
     package let statement: StoreStatement<Unverified>?
     package let refusal: EvidenceRefusal?
     package let checks: [Check]
@@ -51,8 +51,8 @@ package struct Examination: Sendable {
 }
 
 extension Verifier {
-    /// Verifies `bytes` exactly as a server would, and reports each check's result. Without a
-    /// bundle id, the evidence counts as meant for the app that it names.
+    /// Verifies `bytes` exactly as a server would, and reports the result of each check. If the question
+    /// has no bundle id, the app that the evidence names counts as the right one.
     package func examine(_ bytes: [UInt8], _ question: EvidenceQuestion) -> Examination {
         guard bytes.count <= RawEvidence.byteLimit, let kind = EvidenceKind.detect(bytes) else {
             let refusal: EvidenceRefusal =
@@ -83,7 +83,7 @@ extension Verifier {
             kind: kind, statement: statement, refusal: refusal, checks: report.checks)
     }
 
-    /// Refuses for any reason that precedes the one that no reply in a file can overcome.
+    /// Throws any refusal that comes before the one that a reply from a file always gets.
     private func examineReply(_ bytes: [UInt8], on terms: Terms) throws(EvidenceRefusal) {
         let reply = try VerifyReceiptReply(bytes)
         try reply.requireValid()
@@ -108,8 +108,8 @@ extension EvidenceQuestion {
     }
 }
 
-/// Presents the outcome of a verification as checks. They are made in this order, and the first
-/// failure ends it.
+/// Presents the outcome of a verification as a list of checks in the order in which they run. The first
+/// failed check ends the verification.
 private struct CheckReport {
     let kind: EvidenceKind
     let question: EvidenceQuestion
@@ -129,7 +129,8 @@ private struct CheckReport {
                 return Check(name: name, passed: false, detail: refusal?.description ?? "")
             }
             if isPast {
-                return Check(name: name, passed: nil, detail: "not made: a check before it failed")
+                return Check(
+                    name: name, passed: nil, detail: "skipped because an earlier check failed")
             }
             if let reason = reasonNotMade(name) {
                 return Check(name: name, passed: nil, detail: "not made: \(reason)")
@@ -141,8 +142,8 @@ private struct CheckReport {
     private func reasonNotMade(_ name: Check.Name) -> String? {
         switch name {
         case .bundleID where statement?.app == nil: "renewal info names no app"
-        case .bundleID where question.bundleID == nil: "no bundle id was asked for"
-        case .version where question.appVersion == nil: "no version was asked for"
+        case .bundleID where question.bundleID == nil: "no bundle id was given"
+        case .version where question.appVersion == nil: "no version was given"
         case .device where question.device == nil: "no device id was given"
         case .device where statement?.namesDevice == false: "the evidence names no device"
         case .licence where statement?.contents.licenceEnds == nil: "the licence has no end"
@@ -169,7 +170,7 @@ private struct CheckReport {
 }
 
 extension StoreStatement {
-    /// Whether a device id can be compared with the evidence.
+    /// Whether the evidence contains anything to compare a device id with.
     fileprivate var namesDevice: Bool {
         kind == .appReceipt || contents.members?["deviceVerification"] != nil
     }
@@ -178,7 +179,7 @@ extension StoreStatement {
 }
 
 extension EvidenceKind {
-    /// The checks for evidence of this kind, in order.
+    /// The checks for this kind of evidence, in order.
     fileprivate var checks: [Check.Name] {
         let proof: [Check.Name] = [.format, .chain, .signature, .contents]
         let terms: [Check.Name] = [.signingTime, .validity, .bundleID, .environment]

@@ -1,24 +1,24 @@
 internal import Core
 internal import JSON
 
-/// A notification's payload: its app, and the signed statements inside.
+/// A notification's payload: its app, and the signed statements inside it.
 struct Notification {
     let heading: Heading
     let head: NotificationHead
     let members: Members
     let signedAt: Instant?
-    /// Why a customer requests a refund, if that is the news.
+    /// Why a customer requests a refund, if the notification is about such a request.
     let refundReason: RefundReason?
-    /// The signed statements inside, each to be verified separately.
+    /// The signed statements inside it. Each is verified separately.
     let inner: [(kind: EvidenceKind, text: String)]
 
-    /// Accepts the body that the store posts, `{"signedPayload":"…"}`, or the signed part alone.
+    /// Accepts the body that the store posts, `{"signedPayload":"…"}`, or the signed part by itself.
     static func signedPart(of bytes: [UInt8]) throws(EvidenceRefusal) -> [UInt8] {
         guard bytes.first(where: { $0 > 0x20 }) == UInt8(ascii: "{") else { return bytes }
         let body = try Members(bytes)
         let part = Array(try body.require("signedPayload", body.text("signedPayload")).utf8)
-        // A body within a body would be read differently by a reader who unwraps once and one who
-        // unwraps twice.
+        // A reader that unwraps once and one that unwraps twice would disagree about a body inside
+        // a body.
         if part.first(where: { $0 > 0x20 }) == UInt8(ascii: "{") { throw .malformedSignedJSON }
         return part
     }
@@ -57,7 +57,7 @@ struct Notification {
             if let body = try members.members(name) { return (body, try body.text("environment")) }
         }
         guard let token = try members.members("externalPurchaseToken") else {
-            // Newer containers that this release does not know name their app in the same way.
+            // Newer containers, which this release does not know, name their app in the same way.
             for member in members.object.members where member.value["bundleId"] != nil {
                 guard let body = try members.members(member.name) else { continue }
                 return (body, try body.text("environment"))
@@ -68,10 +68,10 @@ struct Notification {
         return (token, id.hasPrefix("SANDBOX") ? "Sandbox" : "Production")
     }
 
-    /// The whole statement, once `read` has read or verified each inner one.
+    /// The complete statement, after `read` has read or verified each inner one.
     ///
-    /// Some genuine notifications have no date of their own; the newest statement inside gives
-    /// their minimum age.
+    /// Some genuine notifications have no date. They are at least as recent as the newest statement inside
+    /// them, so its date is used.
     func statement<Trust>(
         reading read: (EvidenceKind, String) throws(EvidenceRefusal) -> StoreStatement<Trust>
     ) throws(EvidenceRefusal) -> StoreStatement<Unverified> {
@@ -84,8 +84,8 @@ struct Notification {
             do throws(EvidenceRefusal) {
                 part = try read(kind, text)
             } catch {
-                // The store signed the outside: a future inner form that is not readable yet must
-                // not prevent the notification itself from being stored.
+                // The store signed the notification, so it must be stored even if an inner statement
+                // has a newer form that this release cannot read yet.
                 guard error.isOfUnknownForm else { throw .inside(kind, error) }
                 contents.unread.append(kind)
                 continue
@@ -100,8 +100,8 @@ struct Notification {
         return StoreStatement(heading, signedAt: signedAt, contents: contents)
     }
 
-    /// Adds what its type alone says about the transaction or the account inside. For other types, the
-    /// statements inside say it better.
+    /// Adds facts about the inner transaction or account that only the notification's type states. For other
+    /// types, the inner statements state them more precisely.
     private func addNews(to facts: inout Facts, signedAt: Instant) {
         guard let id = try? NewsID(head.id) else { return }
         let stage: RefundFact.Stage? =
@@ -125,7 +125,7 @@ struct Notification {
         }
     }
 
-    /// What a notification states, believed or not.
+    /// The notification's statement, whether or not it is proven.
     static func read(_ bytes: [UInt8]) throws(EvidenceRefusal) -> StoreStatement<Unverified> {
         let notification = try Notification(SignedJSON(signedPart(of: bytes)).members())
         return try notification.statement {
@@ -137,7 +137,7 @@ struct Notification {
 }
 
 extension Verifier {
-    /// Verifies a notification and every signed statement in it.
+    /// Verifies a notification and every signed statement inside it.
     func verifyNotification(
         _ bytes: [UInt8], on terms: Terms
     ) throws(EvidenceRefusal) -> StoreStatement<Verified> {
@@ -145,7 +145,7 @@ extension Verifier {
         let notification = try Notification(signed.members())
         let heading = notification.heading
         guard let app = heading.app else { throw .invalidMember("bundleId") }
-        // The inner statements must be about the app and environment that the outside names.
+        // The inner statements must be for the app and environment that the notification names.
         var inside = terms
         inside.rank = .notification
         inside.device = nil

@@ -1,7 +1,7 @@
 internal import Core
 internal import Crypto
 
-/// The numbers of the attributes that are read from a receipt; any other is skipped.
+/// The numbers of the receipt attributes that Deed reads. It skips all others.
 private enum AppAttribute {
     static let environment: Int64 = 0
     static let appleID: Int64 = 1
@@ -32,12 +32,12 @@ private enum PurchaseAttribute {
     static let promotion: Int64 = 1721
 }
 
-/// The attributes of a receipt or of one purchase in it, by number, still encoded.
+/// The attributes of a receipt, or of one purchase in it, by number and still encoded.
 private struct Attributes {
     private(set) var values: [(number: Int64, value: ByteRange)] = []
     private(set) var purchases: [ByteRange] = []
 
-    /// Reads a SET of attributes in any order.
+    /// Reads a SET of attributes, which may be in any order.
     init(_ source: ByteRange) throws(EvidenceRefusal) {
         do throws(BERFault) {
             var outer = BERReader(source)
@@ -58,7 +58,7 @@ private struct Attributes {
         if number == AppAttribute.purchase {
             purchases.append(value)
         } else if (0...AppAttribute.expires).contains(number) || (1701...1721).contains(number) {
-            // Two values for one attribute would be ambiguous.
+            // Two values for the same attribute would be ambiguous.
             if self[number] != nil { throw .malformed }
             values.append((number, value))
         }
@@ -68,7 +68,7 @@ private struct Attributes {
         values.first { $0.number == number }?.value
     }
 
-    /// Reads the one ASN.1 value in an attribute.
+    /// Reads the ASN.1 value of an attribute, which must be exactly one.
     private func value<Value>(
         _ number: Int64, _ read: (inout BERReader) throws(BERFault) -> Value
     ) throws(EvidenceRefusal) -> Value? {
@@ -83,7 +83,7 @@ private struct Attributes {
         }
     }
 
-    /// A text; an empty one means none.
+    /// An attribute's text; `nil` if it is empty.
     func text(_ number: Int64) throws(EvidenceRefusal) -> String? {
         let content = try value(number) { (reader) throws(BERFault) -> ByteRange in
             let isIA5 = reader.nextTag.map { $0 & ~BERTag.constructed } == BERTag.ia5Text
@@ -127,12 +127,12 @@ private struct Attributes {
     }
 }
 
-/// The content of a receipt.
+/// A receipt's content.
 struct Receipt {
     let statement: StoreStatement<Unverified>
     private let opaque: ByteRange
     private let deviceHash: ByteRange
-    /// The bundle id with its ASN.1 header, as the device hash covers it.
+    /// The bundle id with its ASN.1 header, which is the form that the device hash covers.
     private let encodedBundleID: ByteRange
 
     init(content: ByteRange) throws(EvidenceRefusal) {
@@ -175,14 +175,14 @@ struct Receipt {
         return contents
     }
 
-    /// Whether the receipt was made on that device.
+    /// Whether the receipt was issued to that device.
     func isFor(_ device: DeviceID) -> Bool {
         let hashed = device.bytes + opaque.array + encodedBundleID.array
         return isEqualInConstantTime(DigestAlgorithm.sha1.digest(hashed), deviceHash.array)
     }
 }
 
-/// What all facts of one receipt share.
+/// The properties that all facts from one receipt share.
 private struct FactOrigin {
     let environment: Environment
     let app: AppID
@@ -190,7 +190,8 @@ private struct FactOrigin {
 }
 
 extension TransactionFact {
-    /// Receipts put dates in no order and leave cancellations out, so neither permits a conclusion.
+    /// The dates in a receipt may be in any order, and it may leave out cancellations, so no conclusions are drawn
+    /// from either.
     fileprivate init(
         receipt purchase: Attributes, _ origin: FactOrigin
     ) throws(EvidenceRefusal) {
@@ -249,7 +250,7 @@ extension ReceiptFrame {
 }
 
 extension Verifier {
-    /// Since 25 January 2025, every receipt of the store is signed with SHA-256 throughout.
+    /// Since 25 January 2025, the store signs every receipt entirely with SHA-256.
     private static let endOfSHA1 = Instant(milliseconds: 1_737_763_200_000)
 
     func verifyReceipt(

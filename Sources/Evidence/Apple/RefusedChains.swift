@@ -1,7 +1,7 @@
 import Synchronization
 
-/// Chains that were checked and refused, recognized by the digest of the header that names them. The
-/// time of signing does not matter: the refusal holds for every instant.
+/// Refused certificate chains, recognized by the digest of their header. A refusal holds regardless of the
+/// signing time.
 final class RefusedChains: Sendable {
     private let known = Mutex<[[UInt8]: EvidenceRefusal]>([:])
     private let limit: Int
@@ -14,7 +14,7 @@ final class RefusedChains: Sendable {
         known.withLock { $0[header] }
     }
 
-    /// Forgets all if there are too many: another limit bounds how often they are checked again.
+    /// Clears the set when it is full. Another limit bounds how often chains are checked again.
     func remember(_ refusal: EvidenceRefusal, of header: [UInt8]) {
         known.withLock { known in
             if known.count >= limit { known = [:] }

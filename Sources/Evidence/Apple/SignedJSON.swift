@@ -2,7 +2,7 @@ package import Core
 internal import Crypto
 internal import JSON
 
-/// The three parts of a JSON Web Signature in compact form. Nothing in it is verified.
+/// The three parts of a JSON Web Signature in compact form. None of them is verified.
 struct SignedJSON {
     private static let headerLimit = 64 << 10
     static let dot = UInt8(ascii: ".")
@@ -12,7 +12,7 @@ struct SignedJSON {
     private let payload: Range<Int>
     private let signature: Range<Int>
 
-    /// Finds the parts; `headerCount` is the header's length, if known.
+    /// Finds the parts. `headerCount` is the header's length, if it is already known.
     init(_ bytes: [UInt8], headerCount: Int? = nil) throws(EvidenceRefusal) {
         guard let first = headerCount ?? bytes.firstIndex(of: SignedJSON.dot), first > 0,
             let second = bytes[(first + 1)...].firstIndex(of: SignedJSON.dot), second > first + 1,
@@ -24,14 +24,13 @@ struct SignedJSON {
         signature = second + 1..<bytes.count
     }
 
-    /// The members of the payload, proven or not.
+    /// The payload's members, whether or not they are proven.
     func members() throws(EvidenceRefusal) -> Members {
         try Members(decode(payload))
     }
 
-    /// The certificates in the header: the signer's and its issuer's. The third one is the root that
-    /// the sender wants trusted; it is not read. Locally signed Xcode evidence has one self-signed
-    /// certificate.
+    /// The certificates in the header: the signer's and its issuer's. The third one is the sender's root, which
+    /// Deed does not read. Evidence that Xcode signed locally has one self-signed certificate.
     func certificates() throws(EvidenceRefusal) -> [Certificate] {
         if header.count > SignedJSON.headerLimit {
             throw .tooLarge(limit: SignedJSON.headerLimit)
@@ -77,7 +76,7 @@ struct SignedJSON {
         ByteRange(bytes, header).read { SHA256.digest($0).bytes }
     }
 
-    /// The header and the dot after it: the same in everything from one signer.
+    /// The header and the dot after it. They are the same in everything from one signer.
     fileprivate func prefix() -> DigestPrefix {
         DigestPrefix(Array(bytes[...header.upperBound]))
     }
@@ -87,7 +86,7 @@ struct SignedJSON {
     }
 }
 
-/// Turns a refusal of the chain into one of the evidence.
+/// Turns a refusal of the chain into a refusal of the evidence.
 func chainChecked<Result>(
     _ body: () throws(ChainRefusal) -> Result
 ) throws(EvidenceRefusal) -> Result {
@@ -99,11 +98,11 @@ func chainChecked<Result>(
 }
 
 extension Verifier {
-    /// Finds the parts of a signed statement, and the chain under which every byte of it was signed.
-    /// The caller checks when it was signed, and whether the chain was valid then.
+    /// Finds the parts of a signed statement and verifies its signature. Returns the parts and the signer's
+    /// chain. The caller checks the signing time, and whether the chain was valid then.
     ///
-    /// The header contains the certificates, so the same header names the same chain. Only headers
-    /// with a genuine signature are remembered.
+    /// The header contains the certificates, so equal headers have equal chains. Only headers with a genuine
+    /// signature are remembered.
     func authenticate(
         _ bytes: [UInt8]
     ) throws(EvidenceRefusal) -> (signed: SignedJSON, chain: VerifiedChain) {
@@ -120,8 +119,8 @@ extension Verifier {
         return (signed, chain)
     }
 
-    /// The chain that the header names. A header whose chain was refused is recognized: checking one
-    /// is expensive, and a forger may send the same one repeatedly.
+    /// The verified chain in the header. Headers with a refused chain are remembered, because checking a chain
+    /// is expensive and a forger may send the same one repeatedly.
     private func followed(_ signed: SignedJSON) throws(EvidenceRefusal) -> VerifiedChain {
         let header = signed.headerDigest
         if let refusal = refusedHeaders.refusal(of: header) { throw refusal }
@@ -137,7 +136,7 @@ extension Verifier {
         }
     }
 
-    /// What is known about the signer of a signed statement before it is read.
+    /// What is already known about the signer of a statement before the statement is read.
     package func standing(ofSigner bytes: [UInt8]) -> SignerStanding {
         if signedCache.entry(where: { $0.begins(bytes.span) }) != nil { return .believed }
         guard let signed = try? SignedJSON(bytes) else { return .missing }
@@ -156,7 +155,7 @@ extension Verifier {
         }
     }
 
-    /// Verifies a transaction, renewal info or an app transaction by itself.
+    /// Verifies a transaction, renewal info or an app transaction on its own.
     func verifySigned(
         _ bytes: [UInt8], as kind: EvidenceKind, on terms: Terms
     ) throws(EvidenceRefusal) -> StoreStatement<Verified> {
@@ -184,7 +183,7 @@ extension Verifier {
 }
 
 extension Instant {
-    /// Whole seconds since 1970, rounded towards the past.
+    /// Whole seconds since 1970, rounded down.
     var second: Int64 {
         let quotient = milliseconds / 1000
         return milliseconds % 1000 < 0 ? quotient - 1 : quotient

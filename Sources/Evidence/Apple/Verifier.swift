@@ -1,8 +1,8 @@
 package import Core
 package import Crypto
 
-/// Believes or refuses Apple's evidence. The answer depends only on the bytes, the roots and the terms;
-/// what is remembered between calls only saves work.
+/// Accepts or refuses Apple's evidence. The result depends only on the bytes, the roots and the terms.
+/// Cached results only save work.
 package final class Verifier: StoreEvidence {
     package static let kinds = EvidenceKind.apple
 
@@ -13,20 +13,20 @@ package final class Verifier: StoreEvidence {
     let refusedHeaders = RefusedChains(limit: 4096)
     private let packer = EvidencePacker()
 
-    /// Trusts the pinned roots, and `extraRoots` for sandbox evidence only.
+    /// Trusts the pinned roots, and trusts `extraRoots` for sandbox evidence only.
     package convenience init(extraRoots: [Certificate]) {
         self.init(
             anchors: AppleRoots.pinned.map { TrustAnchor($0, .pinned) }
                 + extraRoots.map { TrustAnchor($0, .extra) })
     }
 
-    /// Trusts only these.
+    /// Trusts only these anchors.
     package init(anchors: [TrustAnchor]) {
         receiptChains = ChainVerifier(anchors: anchors, rules: AppleRoots.receiptRules)
         signedChains = ChainVerifier(anchors: anchors, rules: AppleRoots.signedRules)
     }
 
-    /// What evidence of that kind states, once it is proven and meets the terms.
+    /// The statement of evidence of that kind, once it is proven and meets the terms.
     package func verify(
         _ bytes: [UInt8], as kind: EvidenceKind, on terms: Terms
     ) throws(EvidenceRefusal) -> StoreStatement<Verified> {
@@ -44,7 +44,7 @@ package final class Verifier: StoreEvidence {
         packer.pack(bytes, as: kind)
     }
 
-    /// What the bytes state, believed or not, for people who investigate a refusal.
+    /// The statement in the bytes, whether or not it is proven, for people who investigate a refusal.
     package static func read(
         _ bytes: [UInt8], as kind: EvidenceKind, rank: Rank = .clientTransaction,
         companion: AppID? = nil
@@ -63,8 +63,8 @@ package final class Verifier: StoreEvidence {
         }
     }
 
-    /// The app and the environment that the bytes name, proven or not. For a notification, only the
-    /// outside is read.
+    /// The app and the environment that the bytes name, whether or not they are proven. For a notification, this
+    /// reads only the outer statement.
     package static func heading(
         of bytes: [UInt8], as kind: EvidenceKind
     ) throws(EvidenceRefusal) -> (app: AppID?, environment: Environment) {

@@ -29,7 +29,7 @@ struct VerifyReceiptReply {
             status: status, isRetryable: try members.looseBool("is-retryable") ?? false)
     }
 
-    /// Refuses any status that does not vouch for the receipt.
+    /// Refuses any status that does not confirm the receipt.
     func requireValid() throws(EvidenceRefusal) {
         switch verdict {
         case .valid: return
@@ -39,12 +39,12 @@ struct VerifyReceiptReply {
         }
     }
 
-    /// The latest receipt in signed form, which proves itself.
+    /// The latest receipt in its signed form, which is its own proof.
     func latestReceipt() throws(EvidenceRefusal) -> [UInt8]? {
         try members.text("latest_receipt").map { Array($0.utf8) }
     }
 
-    /// `host` is the environment of the host that answered: replies to iOS 6 receipts name none.
+    /// `host` is the environment of the host that answered, because replies for iOS 6 receipts name none.
     func statement(
         rank: Rank, host: Environment? = nil
     ) throws(EvidenceRefusal) -> StoreStatement<Unverified> {
@@ -52,7 +52,7 @@ struct VerifyReceiptReply {
         let requested = try receipt.first(
             "request_date", "receipt_creation_date", "purchase_date", read: receipt.looseInstant)
         guard let signedAt = requested else { throw .signedDateMissing }
-        // Replies to iOS 6 receipts call the bundle id `bid`.
+        // Replies for iOS 6 receipts call the bundle id `bid`.
         let app: AppID = try members.require(
             "bundle_id", receipt.first("bundle_id", "bid", read: receipt.identifier))
         let named = try members.text("environment")
@@ -74,14 +74,14 @@ struct VerifyReceiptReply {
         return StoreStatement(heading, signedAt: signedAt, contents: contents)
     }
 
-    /// Every transaction once. Those of `latest_receipt_info` come first: they say more.
+    /// Every transaction once. Those in `latest_receipt_info` come first because they have more members.
     private func transactions(
         _ receipt: Members, _ origin: ReplyOrigin
     ) throws(EvidenceRefusal) -> [TransactionFact] {
         var entries = try members.list("latest_receipt_info")
         entries += try members.list("latest_expired_receipt_info")
         entries += try receipt.list("in_app")
-        // The receipt of an iOS 6 purchase is the transaction itself.
+        // In the reply for an iOS 6 receipt, `receipt` is the transaction itself.
         if receipt.object["transaction_id"] != nil { entries.append(receipt) }
         var seen: Set<TransactionID> = []
         var facts: [TransactionFact] = []
@@ -124,7 +124,7 @@ extension Members {
             signedAt: origin.signedAt, rank: origin.rank)
         fact.originallyPurchased = try looseInstant("original_purchase_date")
         fact.expires = try looseInstant("expires_date")
-        // Only an auto-renewing subscription has an expiry here.
+        // In these replies, only an auto-renewing subscription has an expiry.
         if fact.expires != nil { fact.kind = .autoRenewable }
         if let quantity = try looseInteger("quantity") {
             if quantity < 0 { throw .invalidMember("quantity") }

@@ -2,19 +2,19 @@ package import Core
 internal import Crypto
 internal import JSON
 
-/// An answer of Google Play with what it was asked, as it is kept: the answer itself names neither the package
-/// nor the token.
+/// Google Play's answer together with the question, in the form in which Deed stores it. The answer itself names
+/// neither the package nor the token.
 package struct PlayAnswer: Hashable, Sendable {
     package let kind: EvidenceKind
-    /// Verbatim.
+    /// The answer's exact bytes.
     package let body: [UInt8]
     package let app: AppID
     package let token: String
-    /// The product that the question was about, in the first form.
+    /// The product that the question named, if it used the older API.
     package let product: ProductID?
-    /// What the chain of tokens is called; `nil` if it begins with this one.
+    /// The id of the chain of tokens; `nil` if the chain starts with this token.
     package let root: TransactionID?
-    /// Our clock before the question was sent.
+    /// Our clock's time before the question was sent.
     package let readAt: Instant
 
     package init(
@@ -30,7 +30,7 @@ package struct PlayAnswer: Hashable, Sendable {
         self.readAt = readAt
     }
 
-    /// The same bytes for the same answer.
+    /// The stored form. Equal answers have equal bytes.
     package var bytes: [UInt8] {
         let text = String(validating: body, as: UTF8.self)
         let json: JSON = ["kind": .string(kind.word), "package": .string(app.text)]
@@ -64,22 +64,22 @@ package struct PlayAnswer: Hashable, Sendable {
             root: try members.id("root"), readAt: readAt)
     }
 
-    /// The answer, with our client's word that Google gave it.
+    /// The answer, marked as fetched from Google by our client.
     package var fetched: FetchedAnswer { FetchedAnswer(kind, body: bytes, host: nil) }
 }
 
 extension TransactionID {
-    /// What a purchase is called that begins with that token: the token itself is half a secret, and may be longer
-    /// than an id.
+    /// The id of a purchase that begins with that token. The token itself is sensitive, and may be longer than an
+    /// id can be.
     package init(playToken token: String) {
         let digest = SHA256.digest(Array(token.utf8)).bytes
         self.init(digits: Array(digest.prefix(16)).hexDigits)
     }
 }
 
-/// What a back end submits: a package, a token, and sometimes the product.
+/// What a back end submits: a package, a token, and for some purchases the product.
 struct PlayTokenNote {
-    /// The longest token that is looked at; actual ones have about 150 letters.
+    /// The longest token that Deed accepts. Actual ones have about 150 characters.
     static let tokenLimit = 4096
 
     let app: AppID
@@ -114,6 +114,6 @@ extension PlayMembers {
         return id
     }
 
-    /// Unlike other texts, it may hold anything: it is read on its own.
+    /// A member's text without the usual checks: it may contain anything, because it is parsed separately.
     func verbatim(_ member: String) -> String? { object[member]?.string }
 }

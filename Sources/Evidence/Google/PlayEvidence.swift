@@ -1,8 +1,8 @@
 package import Core
 internal import JSON
 
-/// Google's evidence. Nothing signs it: an answer counts because our own client asked for it, and a token only says
-/// what to ask.
+/// Google's evidence. None of it is signed: an answer counts because our own client fetched it, and a token only
+/// says what to ask for.
 package struct PlayEvidence: StoreEvidence {
     package static let kinds = EvidenceKind.play
 
@@ -17,7 +17,7 @@ package struct PlayEvidence: StoreEvidence {
     package static func heading(
         of bytes: [UInt8], as kind: EvidenceKind
     ) throws(EvidenceRefusal) -> (app: AppID?, environment: Environment) {
-        // The environment is in the answer.
+        // Only Google's answer states the environment.
         if kind == .playToken { return (try PlayTokenNote(bytes).app, .production) }
         let statement = try read(answer: bytes, as: kind, from: nil)
         return (statement.app, statement.environment)
@@ -47,7 +47,7 @@ package struct PlayEvidence: StoreEvidence {
             signedAt: answer.readAt, contents: contents.contents)
     }
 
-    /// Only an answer that our client fetched is proven, and it comes another way.
+    /// Always refuses: only an answer that our own client fetched is proven, and it does not pass through here.
     package func verify(
         _ bytes: [UInt8], as kind: EvidenceKind, on terms: Terms
     ) throws(EvidenceRefusal) -> StoreStatement<Verified> {

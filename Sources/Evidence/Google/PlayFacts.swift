@@ -2,7 +2,7 @@ internal import Core
 internal import JSON
 
 extension PlayAnswer {
-    /// What the answer states, and whether a tester bought it.
+    /// The contents that the answer states, and whether it is a test purchase.
     func contents() throws(EvidenceRefusal) -> (contents: Contents, isTest: Bool) {
         switch kind {
         case .playSubscription:
@@ -47,7 +47,7 @@ extension PlayAnswer {
         return contents
     }
 
-    /// The fact about the answer's first item, with the whole answer.
+    /// The fact about the answer's first item, with the whole answer's reading.
     private func fact(
         _ reading: Reading, _ isTest: Bool, _ kind: ProductKind?
     ) -> TransactionFact {
@@ -74,12 +74,12 @@ extension PlayAnswer {
 }
 
 extension Reading {
-    /// Whether it is about what is bought once.
+    /// Whether the reading is about one-time products.
     fileprivate var isOfGoods: Bool { state == .purchased || state == .takenBack }
 }
 
 extension PlaySubscriptionStatement {
-    /// `nil` as long as nothing is paid.
+    /// `nil` until the purchase is paid.
     fileprivate func reading(of answer: PlayAnswer) throws(EvidenceRefusal) -> Reading? {
         guard let state = readState else { return nil }
         var items: [Reading.Item] = []
@@ -133,7 +133,7 @@ extension PlaySubscriptionStatement.Cancellation {
 }
 
 extension [Reading.Item] {
-    /// A product that is not owned yet comes when the period of the item ends that does not renew.
+    /// If one owned item does not renew and one product is not owned yet, notes that product as the item's next one.
     fileprivate var showingWhatComes: [Reading.Item] {
         let waiting = filter { !$0.isOwned && $0.willRenew }
         guard waiting.count == 1, let next = waiting.first?.product else { return self }
@@ -169,7 +169,7 @@ extension PlayItemStatement {
         }
     }
 
-    /// The usual terms have none.
+    /// The offer of a phase; `nil` for the base price.
     private func terms(of phase: Phase) -> Offer? {
         var terms: Offer
         switch phase {
@@ -200,7 +200,7 @@ extension PlayRenewal.PriceStep {
 }
 
 extension PlayRenewal.PriceChange {
-    /// Only an increase that the customer must agree to waits for that.
+    /// The customer's consent to a price increase; `nil` for changes that need none.
     fileprivate var consent: PriceConsent? {
         mode == "PRICE_INCREASE" ? state.map(PriceConsent.init(ofChange:)) : nil
     }
@@ -226,7 +226,7 @@ extension PriceConsent {
 }
 
 extension PlayPurchaseStatement {
-    /// `nil` as long as nothing is paid, and for what never was.
+    /// `nil` until the purchase is paid, and for one that was never paid.
     fileprivate func reading(of answer: PlayAnswer) throws(EvidenceRefusal) -> Reading? {
         let state: Reading.State
         switch self.state {
@@ -272,7 +272,7 @@ extension PlayMoney {
 }
 
 extension String {
-    /// Where several things were bought with it, their products make their names longer.
+    /// The order's id. It must be short, because ids of purchases with several products also contain the product.
     fileprivate func order(in member: String) throws(EvidenceRefusal) -> TransactionID {
         if utf8.count > 100 { throw .invalidMember(member) }
         return try name(in: member)

@@ -6,11 +6,11 @@ package struct PlayItemStatement: Hashable, Sendable {
     package enum Plan: Hashable, Sendable {
         case autoRenewing(PlayRenewal)
         case prepaid(topUpFrom: Instant?)
-        /// One that this release does not know.
+        /// A state that this release does not know.
         case unknown
     }
 
-    /// The part of its offer in which the present period lies.
+    /// The phase of its offer that the current period belongs to.
     package enum Phase: Hashable, Sendable {
         case basePrice
         case introductoryPrice
@@ -19,7 +19,7 @@ package struct PlayItemStatement: Hashable, Sendable {
         case unknown
     }
 
-    /// What this item took the place of.
+    /// The item that this one replaced.
     package struct Replacement: Hashable, Sendable {
         package let product: String?
         package let basePlan: String?
@@ -32,14 +32,14 @@ package struct PlayItemStatement: Hashable, Sendable {
     package let offer: String?
     package let offerTags: [String]
     package let plan: Plan
-    /// `nil` while a change waits, for example.
+    /// `nil` while a change is pending, for example.
     package let expiresAt: Instant?
-    /// The newest order that was paid; without one, the customer does not own the item yet.
+    /// The latest paid order; `nil` if the customer does not own the item yet.
     package let order: String?
     package let phase: Phase?
-    /// The product that takes its place when the period ends.
+    /// The product that replaces this one when the period ends.
     package let replacedBy: String?
-    /// Whether it alone ends with the period.
+    /// Whether only this item ends with the period.
     package let isRemoved: Bool
     package let replaces: Replacement?
 
@@ -63,7 +63,7 @@ package struct PlayItemStatement: Hashable, Sendable {
 package struct PlayRenewal: Hashable, Sendable {
     package struct PriceChange: Hashable, Sendable {
         package let price: PlayMoney?
-        /// In Google's words.
+        /// The mode, in Google's words.
         package let mode: String?
         package let state: String?
         package let chargedAt: Instant?
@@ -73,7 +73,7 @@ package struct PlayRenewal: Hashable, Sendable {
         package let initialPayments: Int64
         package let paymentsLeft: Int64
         package let laterPayments: Int64?
-        /// Whether the customer has cancelled, and the commitment still runs.
+        /// Whether the customer has cancelled while the commitment is still running.
         package let endsWithCommitment: Bool
     }
 
@@ -83,7 +83,7 @@ package struct PlayRenewal: Hashable, Sendable {
         package let deadline: Instant?
     }
 
-    /// Absent means no.
+    /// `false` if absent.
     package let renews: Bool
     package let price: PlayMoney?
     package let change: PriceChange?

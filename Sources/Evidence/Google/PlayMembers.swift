@@ -1,8 +1,8 @@
 internal import Core
 internal import JSON
 
-/// Reads the members of an answer of Google Play by their path. What Google leaves out has its default;
-/// whole numbers may be written as texts, as protocol buffers write long ones.
+/// Reads the members of Google Play's answers by their path. A member that Google leaves out has its default.
+/// Whole numbers may be strings, because protocol buffers write long ones that way.
 struct PlayMembers {
     let object: JSONObject
     private let path: String
@@ -45,7 +45,7 @@ struct PlayMembers {
         try value(member) { json in json.integer ?? json.string.flatMap { Int64($0) } }
     }
 
-    /// A time as RFC 3339 writes it, cut off after milliseconds.
+    /// A time in RFC 3339 form, truncated to milliseconds.
     func time(_ member: String) throws(EvidenceRefusal) -> Instant? {
         try value(member) { $0.string.flatMap { Instant(text: $0) } }?.stated(by: name(member))
     }
@@ -79,7 +79,7 @@ struct PlayMembers {
         return list
     }
 
-    /// A price; `nil` if it is left out.
+    /// A price; `nil` if it is absent.
     func money(_ member: String) throws(EvidenceRefusal) -> PlayMoney? {
         guard let money = try members(member) else { return nil }
         return PlayMoney(
@@ -88,7 +88,7 @@ struct PlayMembers {
     }
 }
 
-/// An amount as Google writes it: whole units, and billionths of one.
+/// An amount in Google's form: whole units, and billionths of a unit.
 package struct PlayMoney: Hashable, Sendable {
     package let currency: String
     package let units: Int64
@@ -101,12 +101,12 @@ package struct PlayMoney: Hashable, Sendable {
     }
 }
 
-/// The names under which the app and the store know the customer.
+/// The names by which the app and the store know the customer.
 package struct PlayAccounts: Hashable, Sendable {
-    /// The app's own name for the account, and for a profile in it.
+    /// The app's own name for the account, and for a profile within it.
     package var account: String?
     package var profile: String?
-    /// The name of an account that is linked to Google's.
+    /// The id of an account that is linked to the Google account.
     package var linked: String?
 
     package init(account: String? = nil, profile: String? = nil, linked: String? = nil) {

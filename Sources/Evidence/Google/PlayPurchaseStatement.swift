@@ -1,13 +1,13 @@
 package import Core
 internal import JSON
 
-/// What Google Play states about one purchase token of one-time products.
+/// What Google Play states about a purchase token for one-time products.
 package struct PlayPurchaseStatement: Hashable, Sendable {
     package enum State: Hashable, Sendable {
         case purchased
         case cancelled
         case pending
-        /// One that this release does not know.
+        /// A state that this release does not know.
         case unknown(String)
     }
 
@@ -16,11 +16,12 @@ package struct PlayPurchaseStatement: Hashable, Sendable {
         package let option: String?
         package let offer: String?
         package let quantity: Int64
-        /// What was not refunded yet; `nil` if it is not stated. Google leaves out zeros, too, so its absence
-        /// alone takes nothing away.
+        /// The quantity that can still be refunded; `nil` if it is not stated. Google leaves out zeros, too, so a
+        /// missing
+        /// value alone takes nothing away.
         package let refundableQuantity: Int64?
         package let isConsumed: Bool
-        /// Whether the right ends by time.
+        /// Whether the right expires.
         package let isRented: Bool
         package let isOrderedInAdvance: Bool
         package let releasedAt: Instant?
@@ -28,16 +29,16 @@ package struct PlayPurchaseStatement: Hashable, Sendable {
 
     package let state: State
     package let items: [Item]
-    /// When it was paid; `nil` before.
+    /// When the purchase was paid for; `nil` until then.
     package let purchasedAt: Instant?
-    /// Purchases of tests and promotions may have none.
+    /// The order; it may be absent for test purchases and promotions.
     package let order: String?
     package let accounts: PlayAccounts?
     package let isAcknowledged: Bool
     package let isTest: Bool
     package let region: String?
 
-    /// Reads the answer of `purchases.productsv2.getproductpurchasev2`.
+    /// Reads an answer to `purchases.productsv2.getproductpurchasev2`.
     package init(answer: [UInt8]) throws(EvidenceRefusal) {
         let members = try PlayMembers(answer)
         let context = try members.members("purchaseStateContext")
@@ -57,16 +58,16 @@ package struct PlayPurchaseStatement: Hashable, Sendable {
         region = try members.text("regionCode")
     }
 
-    /// Reads the answer of `purchases.products.get` about a product, which the first form may not name.
+    /// Reads an answer to `purchases.products.get`. Such an answer may not name its product.
     package init(oldAnswer: [UInt8], about product: String) throws(EvidenceRefusal) {
         let members = try PlayMembers(oldAnswer)
         if let number = try members.integer("purchaseState") {
             state = State(number: number)
         } else {
-            // Google leaves a zero out, but never the time: without it, the answer is about no purchase.
+            // Google leaves out a zero, but never the time. Without a time, the answer is not about a purchase.
             state = members.has("purchaseTimeMillis") ? .purchased : .unknown("")
         }
-        // The first form states a time even of what is not paid yet.
+        // The older API states a time even before the purchase is paid for.
         purchasedAt = state == .pending ? nil : try members.milliseconds("purchaseTimeMillis")
         order = try members.text("orderId")
         accounts = try members.purchaseAccounts
@@ -121,7 +122,7 @@ extension PlayPurchaseStatement.Item {
 }
 
 extension PlayMembers {
-    /// Absent means one.
+    /// One if absent.
     fileprivate func quantity() throws(EvidenceRefusal) -> Int64 {
         let quantity = try integer("quantity") ?? 1
         guard quantity > 0 else { throw .invalidMember("quantity") }

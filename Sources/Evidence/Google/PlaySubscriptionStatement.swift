@@ -1,7 +1,7 @@
 package import Core
 internal import JSON
 
-/// What Google Play states about one purchase token of a subscription.
+/// What Google Play states about a purchase token for a subscription.
 package struct PlaySubscriptionStatement: Hashable, Sendable {
     package enum State: Hashable, Sendable {
         case pending
@@ -12,7 +12,7 @@ package struct PlaySubscriptionStatement: Hashable, Sendable {
         case paused
         case canceled
         case expired
-        /// One that this release does not know.
+        /// A state that this release does not know.
         case unknown(String)
     }
 
@@ -23,7 +23,7 @@ package struct PlaySubscriptionStatement: Hashable, Sendable {
         case replacement
     }
 
-    /// The expired purchase of a customer who came back in Play's own screens.
+    /// The expired purchase of a customer who resubscribed in the Play Store app.
     package struct Return: Hashable, Sendable {
         package let token: String?
         package let accounts: PlayAccounts?
@@ -31,26 +31,26 @@ package struct PlaySubscriptionStatement: Hashable, Sendable {
 
     package let state: State
     package let items: [PlayItemStatement]
-    /// When the right began; `nil` before the first payment.
+    /// When the right began; `nil` until the first payment.
     package let startedAt: Instant?
-    /// The token that this one continues.
+    /// The token whose purchase this one continues.
     package let linkedToken: String?
     package let accounts: PlayAccounts?
-    /// Google stops stating it once the purchase is acknowledged.
+    /// Google stops stating this once the purchase is acknowledged.
     package let comesBack: Return?
     package let cancellation: Cancellation?
     package let resumesAt: Instant?
-    /// The order whose payment fails.
+    /// The order whose payment was declined.
     package let declinedOrder: String?
     package let isAcknowledged: Bool
     package let isTest: Bool
     package let entityTag: String?
     package let region: String?
 
-    /// The largest number of items in one purchase, with room for more.
+    /// The largest number of items in one purchase, with a margin.
     static let itemLimit = 200
 
-    /// Reads the answer of `purchases.subscriptionsv2.get`.
+    /// Reads an answer to `purchases.subscriptionsv2.get`.
     package init(answer: [UInt8]) throws(EvidenceRefusal) {
         let members = try PlayMembers(answer)
         state = State(try members.required("subscriptionState"))
@@ -93,7 +93,7 @@ extension PlaySubscriptionStatement.State {
 }
 
 extension PlaySubscriptionStatement.Cancellation {
-    /// `nil` for a reason that this release does not know, too.
+    /// Also `nil` for a reason that this release does not know.
     fileprivate init?(_ members: PlayMembers?) throws(EvidenceRefusal) {
         guard let members else { return nil }
         if let user = try members.members("userInitiatedCancellation") {

@@ -3,7 +3,7 @@ import Core
 internal import Crypto
 
 extension FiledEvidence {
-    /// The bytes that were believed, if they are kept and whole.
+    /// The original bytes of the accepted evidence, if they are stored and undamaged.
     package var unpacked: [UInt8]? {
         guard let bytes = content.flatMap({ PackedEvidence.unpack($0, certificates) }),
             SHA256.digest(bytes).bytes == digest
@@ -13,7 +13,7 @@ extension FiledEvidence {
 }
 
 extension [any StoreEvidence] {
-    /// Proves stored evidence again, by the store whose kind it is.
+    /// Proves stored evidence again with the store that it came from.
     package func proveAgain(_ filed: FiledEvidence) -> EvidenceProof {
         let store = first { type(of: $0).kinds.contains { $0.word == filed.kind } }
         return store?.proveAgain(filed) ?? (filed.content == nil ? .digestOnly : .damaged)
@@ -21,7 +21,7 @@ extension [any StoreEvidence] {
 }
 
 extension StoreEvidence {
-    /// Proves stored evidence as on the day on which it was believed, for the app that it names.
+    /// Proves stored evidence for the app that it names, as of the day on which it was accepted.
     package func proveAgain(_ filed: FiledEvidence) -> EvidenceProof {
         guard let content = filed.content else { return .digestOnly }
         guard let kind = Self.kinds.first(where: { $0.word == filed.kind }),
@@ -44,7 +44,7 @@ extension StoreEvidence {
     private func verify(
         _ bytes: [UInt8], as kind: EvidenceKind, _ filed: FiledEvidence
     ) throws(EvidenceRefusal) -> StoreStatement<Verified> {
-        // Evidence that names no app was filed under the app of its companion, which the event must name,
+        // Evidence that names no app was stored under the app of its companion. The event must name that app,
         // too.
         let companion = kind.namesApp ? nil : filed.app.flatMap { try? AppID($0) }
         let app = try Self.read(
@@ -57,7 +57,7 @@ extension StoreEvidence {
         return try verify(bytes, as: kind, on: terms)
     }
 
-    /// It is not signed: only the column's seal shows that it was fetched from the store.
+    /// Checks evidence that is not signed. Only the column's seal shows that it was fetched from the store.
     private func reread(
         _ bytes: [UInt8], as kind: EvidenceKind, _ filed: FiledEvidence
     ) throws(EvidenceRefusal) -> StoreStatement<Verified> {

@@ -1,14 +1,14 @@
 package import Core
 internal import Crypto
 
-/// Evidence as stored: content without certificates, and the certificates that were cut out.
+/// Evidence in its stored form: the content without certificates, and the certificates that were cut out.
 ///
-/// The content is a sequence of pieces, each with a mark and its data: literal bytes, the number of
-/// a certificate to insert in DER or in base64, or pieces to insert as base64url. So the parts of a
+/// The content is a sequence of pieces, each with a mark and its data: literal bytes, the number of a
+/// certificate to insert in DER or in base64, or pieces to insert as base64url. This way, the parts of a
 /// signed statement are stored decoded, including those of statements inside another one.
 package struct PackedEvidence: Hashable, Sendable {
     package let content: [UInt8]
-    /// Each one once.
+    /// The certificates, each included once.
     package let certificates: [KeptCertificate]
 
     package init(content: [UInt8], certificates: [KeptCertificate]) {
@@ -28,7 +28,7 @@ package struct PackedEvidence: Hashable, Sendable {
         PackedEvidence.unpack(content, certificates.map(\.der))
     }
 
-    /// The same from content and certificates in DER.
+    /// The original evidence, from packed content and certificates in DER.
     static func unpack(_ content: [UInt8], _ certificates: [[UInt8]]) -> [UInt8]? {
         var bytes: [UInt8] = []
         let reader = PieceReader(content: content, certificates: certificates)
@@ -36,13 +36,13 @@ package struct PackedEvidence: Hashable, Sendable {
     }
 }
 
-/// A part of evidence, by the way to restore it.
+/// A part of evidence. Each case is a way to restore it.
 enum Piece: Sendable {
     case literal([UInt8])
     case certificate(KeptCertificate)
     /// A certificate to insert in base64.
     case certificateText(KeptCertificate)
-    /// Pieces to insert in base64url.
+    /// Pieces to insert as base64url.
     case encoded([Piece])
 }
 
@@ -80,7 +80,7 @@ private struct PieceWriter {
             return UInt8(truncatingIfNeeded: index)
         }
         certificates.append(certificate)
-        // Evidence above the packer's limit is kept whole, so that every number fits.
+        // Evidence with more certificates than the packer's limit is stored whole, so every number fits.
         return UInt8(truncatingIfNeeded: certificates.count - 1)
     }
 
@@ -93,9 +93,9 @@ private struct PieceWriter {
     }
 }
 
-/// Joins pieces; trusts nothing that it reads.
+/// Joins pieces, and trusts none of the bytes that it reads.
 private struct PieceReader {
-    /// A statement inside a statement needs three.
+    /// A statement inside a statement needs a depth of three.
     private static let depthLimit = 4
 
     let content: [UInt8]
@@ -129,7 +129,7 @@ private struct PieceReader {
         return true
     }
 
-    /// The bytes after a length.
+    /// Takes the bytes that follow a length.
     private func take(from rest: inout Range<Int>) -> Range<Int>? {
         if rest.count < 4 { return nil }
         var length = 0

@@ -4,8 +4,8 @@ package import Telemetry
 
 /// Proves evidence for recording, and prepares it for storage.
 ///
-/// Recently believed evidence is recognized by its digest: then its signatures are not verified again,
-/// only the terms, which may have changed.
+/// Evidence that was accepted recently is recognized by its digest. Its signatures are not verified again, but
+/// its terms are, because they may have changed.
 package final class Prover: Sendable {
     private let store: any StoreEvidence
     private let believed = RecentlyBelieved(limit: 1 << 16)
@@ -16,8 +16,7 @@ package final class Prover: Sendable {
         measures = ProofMeasures(metrics, type(of: store).kinds)
     }
 
-    /// What the evidence states, once it is proven to come from a store and to be for one of the
-    /// apps.
+    /// The evidence's statement, once it is proven to come from a store and to be for one of the apps.
     package func prove(
         _ raw: RawEvidence, for apps: [TrustedApp], now: Instant
     ) throws(RefusedEvidence) -> ProvenEvidence {
@@ -41,7 +40,7 @@ package final class Prover: Sendable {
         }
     }
 
-    /// What an answer from the store states.
+    /// The statement in an answer from the store.
     package func prove(
         _ answer: FetchedAnswer, for apps: [TrustedApp], now: Instant
     ) throws(RefusedEvidence) -> ProvenEvidence {
@@ -58,7 +57,7 @@ package final class Prover: Sendable {
         }
     }
 
-    /// What evidence states that the store vouches for, after it was asked.
+    /// The statement of evidence that the store confirmed when Deed asked it.
     package func read(
         vouchedFor raw: RawEvidence, for apps: [TrustedApp], now: Instant
     ) throws(RefusedEvidence) -> ProvenEvidence {
@@ -69,7 +68,7 @@ package final class Prover: Sendable {
         }
     }
 
-    /// The evidence without its wrapping, so that no later step has to unwrap and hash it again.
+    /// The evidence without its transport wrapping, so that no later step has to unwrap and hash it again.
     package func bare(_ raw: RawEvidence) throws(RefusedEvidence) -> RawEvidence {
         try rethrowing(as: RefusedEvidence.init) { () throws(EvidenceRefusal) in
             let bare = try unwrapped(raw)
@@ -80,7 +79,7 @@ package final class Prover: Sendable {
         }
     }
 
-    /// What the evidence says about itself, proven or not.
+    /// What the evidence says about itself, whether or not it is proven.
     package func heading(of raw: RawEvidence) throws(RefusedEvidence) -> EvidenceHeading {
         try rethrowing(as: RefusedEvidence.init) { () throws(EvidenceRefusal) in
             let bare = try unwrapped(raw)
@@ -92,7 +91,7 @@ package final class Prover: Sendable {
         }
     }
 
-    /// What is known about the signer of unwrapped evidence.
+    /// What is already known about the signer of unwrapped evidence.
     package func standing(ofSigner raw: RawEvidence) -> SignerStanding {
         store.standing(ofSigner: raw.bytes)
     }
@@ -129,8 +128,8 @@ extension Terms {
     }
 }
 
-/// Evidence without its wrapping for transport: the same whether a receipt came in base64 or in
-/// binary, and whatever JSON a notification came in.
+/// Evidence without its transport wrapping. It is the same for a receipt in base64 and in binary, and for
+/// every JSON form of a notification.
 private struct BareEvidence {
     let bytes: [UInt8]
     let digest: Digest32
@@ -142,7 +141,7 @@ extension RefusedEvidence {
     }
 }
 
-/// The results of proofs.
+/// Metrics about proofs.
 private struct ProofMeasures: Sendable {
     let known: Counter
     let unread: Counter

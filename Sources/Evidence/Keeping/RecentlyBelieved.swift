@@ -2,8 +2,8 @@ internal import Core
 internal import Crypto
 import Synchronization
 
-/// A bounded set of believed evidence, by digest and by kind: bytes that prove one kind of evidence prove
-/// no other. When it is half full, the older half is forgotten at once.
+/// A bounded set of accepted evidence, by digest and kind. The kind matters because bytes that prove one kind
+/// of evidence prove no other. When the newer half is full, the older half is dropped.
 final class RecentlyBelieved: Sendable {
     private struct Piece: Hashable {
         let digest: Digest32
@@ -16,7 +16,7 @@ final class RecentlyBelieved: Sendable {
     private let generations = Mutex(Generations())
     private let limit: Int
 
-    /// A set of at most that many pieces.
+    /// Creates a set for at most `limit` pieces of evidence.
     init(limit: Int) {
         self.limit = limit
     }

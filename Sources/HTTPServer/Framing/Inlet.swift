@@ -3,12 +3,12 @@ import Glibc
 
 /// Passes a connection's bytes from its socket to the library that parses them.
 ///
-/// The library gets only complete heads with clear framing. Anything else looks to it like the end
-/// of the request; it then asks for the answer, which is `fault`.
+/// The library gets only complete heads with clear framing. Anything else looks like the end of
+/// the request to the library, which then asks for the answer: `fault`.
 ///
 /// Used only by the thread that serves the connection.
 struct Inlet {
-    /// Why nothing more is passed on. It is the answer to the last request that was passed on.
+    /// Why no more bytes are passed on. The last request that was passed on is answered with this fault.
     private(set) var fault: FramingFault?
     /// How many requests were passed on, including the one that stands for a fault.
     var heads: Int { guardian.heads }
@@ -25,12 +25,12 @@ struct Inlet {
     private var mayHoldMore = false
 
     private static let piece = 4096
-    /// How much is read from a faulty connection. With unread bytes, the client might never see the
-    /// end of its answer.
+    /// How many bytes are read from a faulty connection. If some were left unread, the client might
+    /// never see the end of its answer.
     private static let dropped = 1 << 20
 
-    /// Returns what `recv` would. The library takes a partly filled buffer as the end of the data,
-    /// so no checked bytes may remain in that case.
+    /// Returns what `recv` would. To the library, a partly filled buffer means the end of the
+    /// available data, so no checked bytes may remain in that case.
     mutating func receive(
         into buffer: UnsafeMutableRawBufferPointer, from source: UnsafePointer<receive_source>
     ) -> Int {

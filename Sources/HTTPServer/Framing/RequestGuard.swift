@@ -5,9 +5,10 @@ import Glibc
 /// It only finds where each request begins and ends, and refuses anything that another reader of
 /// the same bytes might see differently.
 struct RequestGuard {
-    /// How much of the checked bytes may be passed on.
+    /// How many of the checked bytes may be passed on.
     struct Verdict: Equatable {
-        /// How many bytes from the start. The rest must be shown again together with what follows.
+        /// The number of bytes, counted from the start. The rest must be checked again together with the
+        /// bytes that follow.
         var clean: Int
         var fault: FramingFault?
     }
@@ -29,7 +30,7 @@ struct RequestGuard {
     /// Whether the bytes so far end between two requests.
     var isBetweenRequests: Bool { phase == .head }
 
-    /// Checks only the bytes that no earlier verdict called clean.
+    /// Checks bytes. Leave out those that an earlier verdict called clean.
     mutating func look(at bytes: UnsafeRawBufferPointer) -> Verdict {
         var clean = 0
         do throws(FramingFault) {
@@ -86,7 +87,7 @@ struct RequestGuard {
             phase = count == left ? .chunkEnd : .chunk(left: left - count)
             return count
         case .chunkEnd: return try lineEnd(bytes, then: .chunkSize)
-        // Fields after the body could contradict those before it.
+        // Header fields after the body could contradict those before it.
         case .lastLine: return try lineEnd(bytes, then: .head)
         case .over: return bytes.count
         }
@@ -135,10 +136,10 @@ extension UInt8 {
     static let lineFeed = UInt8(ascii: "\n")
     static let carriageReturn = UInt8(ascii: "\r")
 
-    /// Whether a header's value may contain it.
+    /// Whether a header's value may contain this byte.
     var isText: Bool { self >= 0x20 && self != 0x7F || self == 0x09 }
 
-    /// Whether a header's name or a method may contain it.
+    /// Whether a header's name or a method may contain this byte.
     var isToken: Bool {
         self < 0x40
             ? 0x03FF_6CFA_0000_0000 & (1 as UInt64) << UInt64(self) != 0

@@ -16,9 +16,9 @@ struct RequestHead {
     private var hosts = 0
     private var length: Int?
     private var isChunked = false
-    /// What the library will need to keep the head.
+    /// How much memory the library will need to keep the head.
     private var cost = 0
-    /// Where the incomplete line begins, and how far it is known to be text.
+    /// Where the incomplete line begins. `checked` says how much of it is known to be text.
     private var position = 0
     private var checked = 0
 
@@ -29,7 +29,8 @@ struct RequestHead {
     private static let methodLimit = 32
     private static let targetLimit = 8000
 
-    /// The head's length once it is complete. The bytes are those of the last call, and more.
+    /// The head's length once it is complete. Each call passes the earlier call's bytes again, followed
+    /// by new ones.
     mutating func look(at bytes: UnsafeRawBufferPointer) throws(FramingFault) -> Int? {
         guard let base = bytes.baseAddress else { return nil }
         while true {
@@ -58,7 +59,7 @@ struct RequestHead {
         }
     }
 
-    /// Checks an incomplete line: it may be wrong already and never be completed.
+    /// Checks an incomplete line, which may already be invalid and may never be completed.
     private mutating func lookAtPart(_ part: UnsafeRawBufferPointer) throws(FramingFault) {
         if cost + part.count > RequestHead.costLimit {
             throw isLineSeen ? .headTooLarge : .targetTooLong
@@ -177,7 +178,7 @@ struct RequestHead {
     private mutating func finish() throws(FramingFault) {
         if hosts == 0, !isOld { throw .malformedHost }
         if isChunked {
-            // HTTP/1.0 had no chunks, so a proxy of that version sees another end.
+            // HTTP/1.0 did not have chunks, so a proxy of that version sees a different end.
             if isOld || length != nil { throw .ambiguousLength }
             body = .chunked
         } else if let length, length > 0 {
@@ -187,7 +188,7 @@ struct RequestHead {
 }
 
 extension UInt8 {
-    /// Whether a host's name, address or port may contain it.
+    /// Whether a host's name, address or port may contain this byte.
     fileprivate var isHost: Bool {
         switch self {
         case 0x30...0x39, 0x41...0x5A, 0x61...0x7A: true

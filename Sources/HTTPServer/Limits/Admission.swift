@@ -4,21 +4,21 @@ package enum Room: Sendable, CaseIterable {
     case known
     /// For callers without a key whose evidence's signer was recently trusted.
     case proven
-    /// For all others.
+    /// For all other callers.
     case strangers
 }
 
-/// What happens to a body. It is decided when only the request's head has arrived.
+/// The decision about a body, made when only the request's head has arrived.
 package enum Admission: Sendable {
-    /// It is kept in the room's memory, up to the limit.
+    /// The body is kept in the room's memory, up to the limit.
     case body(limit: Int, Room)
-    /// It is discarded, and this is the answer.
+    /// The body is discarded, and this is the answer.
     case refused(Response)
     /// The decision takes a while, so a worker in the strangers' room makes it.
     case asking(@Sendable () -> Admission)
 }
 
-/// Counts how much each holder has, and all of them together.
+/// Counts how much each holder has, and how much all holders have together.
 struct Shares<Holder: Hashable> {
     private var each: [Holder: Int] = [:]
     private var total = 0

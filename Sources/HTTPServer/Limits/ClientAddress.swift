@@ -51,7 +51,7 @@ package struct ClientAddress: Hashable, Sendable, CustomStringConvertible {
         }
     }
 
-    /// The network of a customer with many lines, who could switch between them.
+    /// The network of a subscriber with many lines, who could switch between them.
     var network: ClientNetwork {
         ClientNetwork(bytes: isOld ? bytes : Array(bytes.prefix(6)))
     }
@@ -68,7 +68,7 @@ package struct ClientAddress: Hashable, Sendable, CustomStringConvertible {
         isOld ? bytes[12] == 127 : bytes.dropLast().allSatisfy { $0 == 0 } && bytes[15] == 1
     }
 
-    /// Whether it is an IPv4 address.
+    /// Whether this is an IPv4 address.
     fileprivate var isOld: Bool { bytes.starts(with: ClientAddress.mapped) }
 
     package var description: String {
@@ -95,7 +95,7 @@ package struct TrustedProxies: Sendable {
         let bytes: [UInt8]
         let bits: Int
 
-        /// Whether it is an IPv4 network.
+        /// Whether this is an IPv4 network.
         var isOld: Bool { bits >= 96 && bytes.starts(with: ClientAddress.mapped) }
     }
     private let networks: [Network]
@@ -140,7 +140,7 @@ package struct TrustedProxies: Sendable {
     }
 }
 
-/// How a request came, apart from TLS that the server itself speaks.
+/// How a request reached the server, apart from the server's own TLS.
 package enum RequestWay: Hashable, Sendable {
     /// Through a trusted proxy.
     case proxy

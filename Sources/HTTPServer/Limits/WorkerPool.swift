@@ -8,13 +8,13 @@ final class WorkerPool: Sendable {
         var waiting: [Work?]
         var first = 0
         var count = 0
-        /// Earlier work that continues. It goes ahead of the queue and needs no limit.
+        /// Work that was started earlier and continues. It goes ahead of the queue and has no limit.
         var begun: [Work] = []
         var busy = 0
         var idle = 0
         var running: Int
-        /// Whether an idle worker was woken and has not looked yet. It will wake the next one.
-        /// Waking costs more than most answers, so a burst must not wake a worker for each request.
+        /// Whether an idle worker was woken and has not yet looked at the queue. It will wake the next
+        /// worker. Waking costs more than most answers, so a burst must not wake a worker per request.
         var isWaking = false
         var isStopped = false
 
@@ -53,7 +53,7 @@ final class WorkerPool: Sendable {
     var depth: Int { state.change(wake: .none) { $0.count } }
     var busy: Int { state.change(wake: .none) { $0.busy } }
 
-    /// Calls `prepare` and queues `work`. Does neither if the queue is full.
+    /// Calls `prepare` and queues `work`, or does neither if the queue is full.
     func submit(prepare: () -> Void, _ work: @escaping Work) -> Bool {
         let (isQueued, isWaking) = state.change(wake: .none) { state in
             guard state.count < state.waiting.count, !state.isStopped else { return (false, false) }

@@ -1,7 +1,7 @@
 import Core
 import Telemetry
 
-/// The metrics of a job's runs.
+/// Metrics about a job's runs.
 struct JobMeasures: Sendable {
     private let lastRun = Gauge()
     private let duration = Gauge()
@@ -13,7 +13,7 @@ struct JobMeasures: Sendable {
         let labels = [("job", name)]
         metrics.gauge(
             "deed_job_last_run_timestamp_seconds",
-            "When this instance last ran the job to its end, by its machine's clock; 0 for never.",
+            "When this instance last completed the job, by its machine's clock; 0 for never.",
             labels: labels
         ) { [lastRun] in lastRun.value }
         metrics.gauge(

@@ -4,11 +4,11 @@ package import Ledger
 package import Telemetry
 import Threading
 
-/// Runs jobs, each on threads of its own, for as long as the service is up.
+/// Runs jobs, each on its own threads, as long as the service is up.
 package final class Runner: Sendable {
     private let workers: [Worker]
 
-    /// `now` is Deed's clock, which decides when jobs are due; leases follow the machine's.
+    /// `now` is Deed's clock, which decides when jobs are due. Leases use the machine's clock.
     package init(
         _ jobs: [Job], leases: Ledger, now: @escaping @Sendable () -> Instant,
         machineClock: @escaping @Sendable () -> Instant, log: Log, metrics: Metrics
@@ -24,12 +24,12 @@ package final class Runner: Sendable {
         for worker in workers { worker.start() }
     }
 
-    /// Makes every job, or the jobs with that name, run immediately, even after a failure.
+    /// Runs all jobs, or those with that name, immediately, even after a failure.
     package func hurry(_ name: String? = nil) {
         for worker in workers where name == nil || worker.job.name == name { worker.hurry() }
     }
 
-    /// Whether everything that is due now is done in time.
+    /// Waits for all work that is due now; returns whether it was finished in time.
     package func catchUp(within milliseconds: Int64) -> Bool {
         let deadline = monotonicMilliseconds() + milliseconds
         let hurries = workers.map { $0.hurry() }
@@ -38,12 +38,12 @@ package final class Runner: Sendable {
         }
     }
 
-    /// Begins no more runs, and asks the current ones to end.
+    /// Starts no more runs, and asks the current ones to end.
     package func stop() {
         for worker in workers { worker.stop() }
     }
 
-    /// The names of the jobs that do not end in time.
+    /// The names of the jobs that have not ended in time.
     package func unfinished(after milliseconds: Int64) -> [String] {
         let deadline = monotonicMilliseconds() + milliseconds
         return workers.filter { !$0.isOver(within: max(0, deadline - monotonicMilliseconds())) }
@@ -55,27 +55,27 @@ package final class Runner: Sendable {
 private final class Worker: Sendable {
     private struct State {
         var isStopping = false
-        /// How often it was hurried.
+        /// How many times the job was asked to run immediately.
         var hurries = 0
         var running = 0
-        /// For each thread, the number of hurries when it began the round in which it found nothing more
-        /// to do; -1 while it works.
+        /// For each thread, the value of `hurries` at the start of the last round, if it found nothing more to do; -1
+        /// while the thread is working.
         var idleSince: [Int]
-        /// The last logged reason, so that it is not logged at each run.
+        /// The last reason that was logged, so that it is not logged again at every run.
         var reason: String?
-        /// The workers of kept jobs, and of jobs that are about to end.
+        /// The workers of jobs that this one keeps running, and of those that are about to end.
         var kept: [String: Worker] = [:]
         var ending: [Worker] = []
     }
-    /// A run for all instances is logged if it takes this long.
+    /// A run on behalf of all instances is logged if it takes at least this long.
     private static let longRun: Int64 = 1000
-    /// After this many faults in a row, while the database is usable, the job itself is at fault.
+    /// After this many consecutive faults with a usable database, the job itself is at fault.
     private static let puzzleLimit = 3
     let job: Job
     private let turns: Turns
     private let makeTurns: @Sendable (Job) -> Turns
     private let log: Log
-    /// `nil` for a kept job, of which there may be many.
+    /// `nil` for jobs that another job keeps running, because there may be many.
     private let measures: JobMeasures?
     private let state: Monitor<State>
 
@@ -102,7 +102,7 @@ private final class Worker: Sendable {
         }
     }
 
-    /// Returns how often it was hurried so far.
+    /// Returns how many times the job has been hurried so far.
     @discardableResult
     func hurry() -> Int {
         state.change { state in
@@ -111,7 +111,7 @@ private final class Worker: Sendable {
         }
     }
 
-    /// Has these jobs run, and those end that ran for it before. No one waits for them to be idle.
+    /// Runs these jobs and ends the other kept ones. It does not wait for them to become idle.
     private func keep(_ jobs: [Job]) {
         let wanted = Set(jobs.map(\.name))
         let new = jobs.map { Worker($0, log: log, measures: nil, turns: makeTurns) }
@@ -179,7 +179,7 @@ private final class Worker: Sendable {
         }
     }
 
-    /// Runs the job if it is its turn; returns how long to rest then.
+    /// Runs the job if it is this instance's turn; returns how long to pause afterwards.
     private func run() throws(Fault) -> Int64 {
         guard let turn = try turns.take() else { return turns.pause(before: .asScheduled) }
         let started = monotonicMilliseconds()
@@ -198,7 +198,7 @@ private final class Worker: Sendable {
         let milliseconds = monotonicMilliseconds() - started
         measures?.noteRun(milliseconds)
         try turns.end(turn, next)
-        // The job itself logs what a run did.
+        // The job itself logs what the run did.
         if turn.lease != nil, milliseconds >= Worker.longRun {
             log.info(
                 "job_done",
@@ -207,7 +207,7 @@ private final class Worker: Sendable {
         return turns.pause(before: next)
     }
 
-    /// True if it was cut short.
+    /// Returns `true` if the pause was cut short.
     private func rest(_ milliseconds: Int64, unlessHurriedSince hurries: Int) -> Bool {
         state.wait(milliseconds: milliseconds) {
             $0.isStopping || $0.hurries != hurries ? true : nil
@@ -215,9 +215,9 @@ private final class Worker: Sendable {
             ?? false
     }
 
-    /// `puzzle` is what failed again and again in a database that others can use.
+    /// `puzzle` is the fault that occurred repeatedly although others can use the database.
     private func tell(_ fault: Fault, _ pause: Int64, puzzle: String?) {
-        // The watch of the database reports that it is unreachable, and a busy database is only so for a
+        // The database watch reports an unreachable database, and a busy one is busy only for a
         // moment.
         if fault.isOfWholeDatabase && puzzle == nil || fault == .busy { return }
         let reason = puzzle.map { fault.sentence(although: $0) } ?? fault.sentence
@@ -236,13 +236,13 @@ private final class Worker: Sendable {
 }
 
 extension Fault {
-    /// For operators, when the database can be used and the same work fails every time.
+    /// The message for operators when the database is usable and the same work fails every time.
     fileprivate func sentence(although puzzle: String) -> String {
         guard case .unavailable = self else {
             return "\(sentence) It happened three times in a row."
         }
         return
-            "The database can be used, and yet what this job asks of it failed three times in a row: a stream "
+            "The database can be used, but this job's requests to it failed three times in a row: a stream "
             + "or a table may be too large to be read in time. The last such fault: \(puzzle)"
     }
 }

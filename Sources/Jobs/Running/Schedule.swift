@@ -7,25 +7,26 @@ package enum Schedule: Sendable {
     /// On one instance at a time, this many milliseconds after the previous run, regardless of
     /// Deed's clock.
     case alone(milliseconds: Int64)
-    /// On one instance at a time, once per this many milliseconds of Deed's clock.
+    /// On one instance at a time, once in this many milliseconds of Deed's clock.
     case once(milliseconds: Int64)
     /// On one instance at a time, once a day.
     case daily(TimeOfDay)
 
-    /// When the next run is due for a job that one instance runs for all. A job that never ran
-    /// counts from when this instance started to know it.
+    /// When the next run is due, for a job that one instance runs for all. For a job that has never run, the time
+    /// counts
+    /// from when this instance first knew it.
     func due(after lastRun: Instant?, known: Instant, now: Instant) -> Instant {
         switch self {
         case .everywhere, .alone: return now
         case .once(let milliseconds):
-            // If the clock was set back, do not rest until it gets there again.
+            // If the clock was set back, do not wait until it reaches that time again.
             guard let lastRun, lastRun <= now else { return now }
             return lastRun.advanced(byMilliseconds: milliseconds)
         case .daily(let time): return time.next(after: min(lastRun ?? known, now))
         }
     }
 
-    /// How long a job rests between two runs, or between two checks of its turn.
+    /// How long a job pauses between two runs, or between two checks whether it is its turn.
     var pause: Int64 {
         switch self {
         case .everywhere(let milliseconds), .alone(let milliseconds): milliseconds
@@ -34,16 +35,16 @@ package enum Schedule: Sendable {
         }
     }
 
-    /// Checked this often, because Deed's clock may be set and another instance may die.
+    /// The time between checks. It is short because Deed's clock may be moved and another instance may die.
     private static let look: Int64 = 5000
 }
 
-/// An hour and a minute in UTC.
+/// A time of day in UTC, in hours and minutes.
 package struct TimeOfDay: Hashable, Sendable {
     private static let day: Int64 = 86_400_000
     private let milliseconds: Int64
 
-    /// Such as `03:00`.
+    /// Parses a time such as `03:00`.
     package init?(_ text: String) {
         let parts = text.split(separator: ":", omittingEmptySubsequences: false)
         let digits = UInt8(ascii: "0")...UInt8(ascii: "9")
@@ -54,7 +55,7 @@ package struct TimeOfDay: Hashable, Sendable {
         milliseconds = (Int64(hour) * 60 + Int64(minute)) * 60_000
     }
 
-    /// The latest instant with this time of day, at or before the given one.
+    /// The latest instant with this time of day that is not after the given one.
     package func last(by instant: Instant) -> Instant {
         next(after: instant.advanced(byMilliseconds: -TimeOfDay.day))
     }

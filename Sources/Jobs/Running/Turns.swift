@@ -2,21 +2,21 @@ import Core
 import Ledger
 import Threading
 
-/// Decides whose turn it is to run a job: each instance has its own turn, or the lease holder has
-/// it.
+/// Decides whether it is this instance's turn to run a job. For some jobs every instance has its own turn; for others
+/// only the holder of the lease does.
 final class Turns: Sendable {
     struct Turn: Sendable {
         let startedAt: Instant
         let lease: KeptLease?
 
-        /// Whether it still belongs to this instance, as far as is known.
+        /// Whether the turn still belongs to this instance, as far as it knows.
         var isHeld: Bool { lease?.isHeld ?? true }
     }
 
     private struct State {
-        /// The database need not be asked before this instant.
+        /// The instant before which the database need not be asked.
         var due = Instant.distantPast
-        /// When the last run asked to run again, if that is before the schedule.
+        /// When to run again at the last run's request, if that is earlier than scheduled.
         var early = Instant.distantFuture
     }
     private let state = Monitor(State())
@@ -37,7 +37,7 @@ final class Turns: Sendable {
         known = now()
     }
 
-    /// Takes the turn if it belongs to this instance.
+    /// Takes the turn if it is this instance's.
     func take() throws(Fault) -> Turn? {
         let now = now()
         if case .everywhere = job.schedule { return Turn(startedAt: now, lease: nil) }
@@ -54,7 +54,7 @@ final class Turns: Sendable {
         return Turn(startedAt: now, lease: lease)
     }
 
-    /// Returns the turn after a completed run.
+    /// Gives the turn back after a completed run.
     func end(_ turn: Turn, _ next: Job.Next) throws(Fault) {
         if case .at(let instant) = next { state.change { $0.early = instant } }
         if case .atOnce = next { state.change { $0.early = turn.startedAt } }
@@ -64,16 +64,16 @@ final class Turns: Sendable {
         state.change { $0.due = min($0.early, due) }
     }
 
-    /// What failed although the database can be used; `nil` while it cannot.
+    /// The fault that occurred although the database is usable; `nil` while it is not.
     var puzzle: String? { ledger.puzzle }
 
-    /// Returns the turn after a failed run.
+    /// Gives the turn back after a failed run.
     func abandon(_ turn: Turn) {
-        // If this fails as well, the lease expires.
+        // If this fails, too, the lease expires.
         try? turn.lease?.end()
     }
 
-    /// How long to rest.
+    /// How long to pause before the next run.
     func pause(before next: Job.Next) -> Int64 {
         switch next {
         case .atOnce: 0
@@ -89,7 +89,7 @@ final class Turns: Sendable {
 }
 
 extension Instant {
-    /// Zero if the other instant has passed.
+    /// The milliseconds until the other instant; 0 if it has passed.
     fileprivate func milliseconds(until other: Instant) -> Int64 {
         if other <= self { return 0 }
         let (left, overflow) = other.milliseconds.subtractingReportingOverflow(milliseconds)

@@ -9,10 +9,10 @@ struct FoundState {
     /// SHA-256 of its content.
     let content: [UInt8]
     let digest: [UInt8]
-    /// Whether the log has the event at which it was kept.
+    /// Whether the log contains the event after which the state was kept.
     let isOfLog: Bool
 
-    /// What is wrong with it; `state` is what the events give at its version.
+    /// The state's first fault, if any. `state` is the result of folding the events up to its version.
     func finding(_ stream: Stream, _ row: String, by state: CustomerState?) -> AuditFinding? {
         func finding(_ column: String, _ expected: String, _ found: String) -> AuditFinding {
             AuditFinding(
@@ -33,7 +33,7 @@ struct FoundState {
 }
 
 extension Connection {
-    /// The streams' kept states that this program would read.
+    /// The kept states of these streams that this release can read.
     mutating func foundStates(of streams: [Stream]) throws(LedgerError) -> [Stream: FoundState] {
         var found: [Stream: FoundState] = [:]
         let call = Statement.readKeptStates(streams, .int2(KeptState.number))

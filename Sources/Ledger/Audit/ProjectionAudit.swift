@@ -10,7 +10,7 @@ package struct ProjectionAudit {
     /// Customers whose rows were compared.
     package private(set) var customers = 0
     package private(set) var findings = AuditFindings()
-    /// Rows of name tables that a customer lacks. Another customer may have them now.
+    /// Rows that customers lack in name tables. Another customer may have them now.
     private var missing: [Table: RowTexts] = [:]
     /// Streams with differing rows, in the order found.
     package private(set) var differing: [Stream] = []
@@ -188,7 +188,7 @@ package struct ProjectionAudit {
             compare(streams, try auditor.snapshot(of: streams))
         } catch {
             guard case .unreadable(let what) = error.fault else { throw error }
-            // Goes one by one, to name the faulty stream and compare the others.
+            // Goes through the streams one by one, to name the faulty one and compare the others.
             if let stream = streams.first, streams.count == 1 {
                 unreadable += 1
                 findings.add(
@@ -261,7 +261,7 @@ package struct ProjectionAudit {
 
     private var missingCount: Int { missing.values.reduce(0) { $0 + $1.count } }
 
-    /// Compares credits that wait for a product of the catalog.
+    /// Compares credits that wait until the catalog has their product.
     private mutating func compareCredits(
         of stream: Stream, _ customer: CustomerState, _ page: ProjectionPage
     ) {
@@ -329,7 +329,7 @@ private func named(_ stream: Stream) -> String {
 }
 
 extension AuditFinding {
-    /// Whether there is already a finding about that row.
+    /// Whether a finding about that row already exists.
     fileprivate func names(_ row: RowText, of table: Table) -> Bool {
         self.table == table.title && self.row == table.title(of: row)
     }

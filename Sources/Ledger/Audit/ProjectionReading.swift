@@ -12,14 +12,14 @@ struct ProjectionPage {
     /// Rows that should exist according to the events.
     fileprivate(set) var expected: [Stream: [Table: RowTexts]] = [:]
     fileprivate(set) var found: [Stream: [Table: RowTexts]] = [:]
-    /// The catalog that the rows of all customers of a project follow.
+    /// For each project, the catalog version that all of its customers' rows reflect.
     fileprivate(set) var projected: [ProjectID: Int64] = [:]
-    /// The kept states, and what the events give at their versions.
+    /// The kept states, each with the state that the events give at its version.
     fileprivate(set) var kept: [Stream: (found: FoundState, state: CustomerState?)] = [:]
     /// Credits that wait or may wait, according to the streams' events.
     fileprivate(set) var credits: [Stream: ExpectedCredits] = [:]
-    /// Tokens of purchases that already have a customer, according to the rows. No row needs to
-    /// wait under them.
+    /// Tokens whose purchases already have a customer, according to the rows. These tokens need no
+    /// waiting rows.
     fileprivate(set) var owned: Set<TokenKey> = []
 
     fileprivate init(_ states: [Stream: StreamState]) { self.states = states }
@@ -185,8 +185,8 @@ extension Auditor {
         }
     }
 
-    /// Rows of a name table after one of them, or roughly that many at random. Includes the named
-    /// customers' states at the same moment.
+    /// The rows of a name table after a given one, or roughly that many at random. Also returns the
+    /// named customers' states at the same moment.
     func names(
         of table: Table, in project: ProjectID? = nil, after last: RowText?, sample: Int?
     ) throws(LedgerError) -> (rows: [RowText], states: [Stream: StreamState]) {
@@ -270,7 +270,7 @@ extension Connection {
         }
     }
 
-    /// Folds all events of each stream. `seen` gets every event.
+    /// Folds all events of each stream and passes every event to `seen`.
     mutating func states(
         of streams: [Stream], seen: (RecordedEvent) -> Void = { _ in }
     ) throws(LedgerError) -> [Stream: StreamState] {
@@ -278,7 +278,7 @@ extension Connection {
         return try states(of: streams, noting: [:], in: &passed, seen: seen)
     }
 
-    /// The same. `passed` gets the states at these versions.
+    /// Does the same, and passes the states at these versions to `passed`.
     mutating func states(
         of streams: [Stream], noting versions: [Stream: Int64],
         in passed: inout [Stream: CustomerState], seen: (RecordedEvent) -> Void

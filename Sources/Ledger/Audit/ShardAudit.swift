@@ -12,26 +12,26 @@ package struct ShardAudit: Sendable {
     package let findings: AuditFindings
     /// How many findings are events beyond the head.
     package let beyond: Int
-    /// The end of what was read.
+    /// The end of the part that was read.
     package let end: ShardMark
 }
 
-/// Proves the log shard by shard. It has its own connection, because a walk takes long.
+/// Proves the log shard by shard. It has its own connection, because a walk takes a long time.
 package final class Auditor {
     private static let page: Int64 = 2000
 
     var link: Link
 
-    /// Works with the rights of the service or of the schema's owner.
+    /// Works with either the service's rights or the schema owner's.
     package init(_ settings: ConnectionSettings) {
         var settings = settings
         settings.statementTimeoutMilliseconds = 0
         link = Link(settings)
     }
 
-    /// Reads a shard from a mark, or from its first event. Proves that positions have no gaps, the
-    /// chain holds, the head fits, and nothing is beyond the head. `checkpoint`, if given, must be
-    /// on the way. For a whole shard, it also proves that no customer is ahead of it.
+    /// Reads a shard from a mark, or from its first event. Proves that positions have no gaps, the chain
+    /// holds, the head fits, and nothing is beyond the head. If `checkpoint` is given, the shard must still
+    /// contain it. Auditing a whole shard also proves that no customer's version is ahead of the log.
     package func audit(
         _ shard: Shard, since mark: ShardMark? = nil, against checkpoint: ShardMark? = nil
     ) throws(LedgerError) -> ShardAudit {
@@ -66,7 +66,7 @@ package final class Auditor {
             end: head.mark)
     }
 
-    /// Whether the shard still has everything up to the mark.
+    /// Whether the shard still contains everything up to the mark.
     package func compare(_ mark: ShardMark) throws(LedgerError) -> AuditFinding? {
         guard mark.head > 0,
             let row = try rows(of: mark.shard, after: mark.head - 1, limit: 1).first
@@ -156,7 +156,7 @@ package final class Auditor {
         }
     }
 
-    /// Adds the rows of a call that lists the first findings and has their total in a column.
+    /// Adds the rows of a call that lists the first findings and gives the total in a column.
     func add(
         _ call: Call, total column: Int, to findings: inout AuditFindings,
         _ finding: (borrowing Rows, Int) -> AuditFinding

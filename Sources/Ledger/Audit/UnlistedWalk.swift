@@ -1,7 +1,7 @@
 import Core
 
-/// Finds customers with events but without rows in the projections. This takes a walk through the
-/// whole log; one walk serves all projects compared in turn.
+/// Finds customers with events but without rows in the projections. This requires a walk through
+/// the whole log. One walk serves all projects that are compared in turn.
 package final class UnlistedWalk {
     /// How many such customers are remembered and compared at once. After a repair, the next walk
     /// finds the rest.
@@ -18,7 +18,7 @@ package final class UnlistedWalk {
         if found[shard] == nil {
             let left = limit - found.values.reduce(0) { $0 + $1.count }
             let all = try auditor.unlistedCustomers(in: shard, of: nil, left)
-            // One project with too many of them must not hide another's.
+            // One project with too many such customers must not hide those of another.
             if all.count >= left {
                 return try auditor.unlistedCustomers(in: shard, of: project, limit)
             }

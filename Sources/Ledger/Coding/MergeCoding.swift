@@ -169,7 +169,7 @@ extension Arrival: PayloadCodable {
     }
 }
 
-/// What a transaction brought, minus refunds.
+/// A transaction's credit, minus refunds.
 struct KeptCredit: PayloadCodable {
     let key: Credit.Key
     let credit: Credit
@@ -202,7 +202,7 @@ struct KeptCredit: PayloadCodable {
     }
 }
 
-/// What back ends added on a day, which is counted from 1 January 1970.
+/// The amount that back ends added on one day. Days are counted from 1 January 1970.
 struct KeptEarning: PayloadCodable {
     let currency: CurrencyID
     let earning: Coins.Earning

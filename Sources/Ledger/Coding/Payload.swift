@@ -1,14 +1,14 @@
 import Core
 import JSON
 
-/// What an event or a part of one is in a payload, and back. A form that was released is never changed:
-/// another one is a new format, beside the old one's reader.
+/// Encodes an event or part of one as a payload, and decodes it again. A released format never
+/// changes. A new form becomes a new format, and the old format's reader stays.
 protocol PayloadCodable {
     var payload: JSON { get }
     init(_ payload: Payload) throws
 }
 
-/// The members of a payload, each read as what it must be.
+/// Reads a payload's members, each as the required type.
 struct Payload {
     private let json: JSON
 
@@ -25,13 +25,13 @@ struct Payload {
         json[name].flatMap { $0.isNull ? nil : $0 }
     }
 
-    /// The member, or a misfit that names it.
+    /// Returns the member's value, or throws a misfit that names the member.
     private func require<Value>(_ name: String, _ value: Value?) throws -> Value {
         guard let value else { throw Misfit(name: name) }
         return value
     }
 
-    /// The member if it exists; then it must fit.
+    /// The member's value if the member exists. Its type must then be right.
     private func optional<Value>(_ name: String, _ read: (JSON) throws -> Value?) throws -> Value? {
         try member(name).map { try require(name, try read($0)) }
     }
@@ -44,7 +44,7 @@ struct Payload {
 
     func optionalInteger(_ name: String) throws -> Int64? { try optional(name) { $0.integer } }
 
-    /// False where it is not there.
+    /// False if the member is missing.
     func flag(_ name: String) throws -> Bool { try optional(name) { $0.bool } ?? false }
 
     func optionalFlag(_ name: String) throws -> Bool? { try optional(name) { $0.bool } }
@@ -81,7 +81,7 @@ struct Payload {
         try optional(name) { json in try json.array?.map { try require(name, $0.string) } } ?? []
     }
 
-    /// One of the words of an enumeration.
+    /// A member whose value is one of an enumeration's words.
     func word<Word: RawRepresentable<String>>(_ name: String) throws -> Word {
         try require(name, Word(rawValue: try text(name)))
     }
@@ -107,7 +107,7 @@ struct Payload {
 }
 
 extension JSON {
-    /// An object of those members that have a value.
+    /// An object with only those members that have a value.
     static func members(_ members: KeyValuePairs<String, JSON?>) -> JSON {
         var object = JSONObject()
         for (name, value) in members {
@@ -124,7 +124,7 @@ extension JSON {
 
     static func number(_ number: Int64?) -> JSON? { number.map(JSON.integer) }
 
-    /// A flag is only written when it is set.
+    /// A flag is written only when it is set.
     static func flag(_ flag: Bool) -> JSON? { flag ? true : nil }
 
     static func ids<Kind>(_ ids: some Sequence<Identifier<Kind>>) -> JSON {

@@ -42,7 +42,7 @@ extension Reading.Item: PayloadCodable {
             "removed": .flag(isRemoved), "base_plan": .text(basePlan), "offer": offer?.payload,
             "price": price?.payload, "price_consent": priceConsent?.payload,
             "instalments": instalments?.payload,
-            // Left out for the most common value.
+            // Omitted for the most common value.
             "quantity": quantity == 1 ? nil : .integer(quantity),
             "refundable": .number(refundable), "consumed": .flag(isConsumed),
             "rented": .flag(isRented), "ordered_in_advance": .flag(isOrderedInAdvance),

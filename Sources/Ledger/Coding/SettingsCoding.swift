@@ -55,7 +55,7 @@ extension AppRemoved: PayloadCodable {
 }
 
 extension AppAllowance: PayloadCodable {
-    /// All apps, of every store, where none is named.
+    /// If no app is named, all apps in every store are allowed.
     var payload: JSON {
         switch self {
         case .any: ["any": true]
@@ -127,7 +127,7 @@ extension ProjectSettings: PayloadCodable {
             merge: try payload.optionalWord("merge") ?? .staff)
     }
 
-    /// Left out where it is 3, and null where there is no limit.
+    /// Omitted if it is 3, and null if there is no limit.
     private var perAccount: JSON? {
         if customersPerAccount == ProjectSettings.customersPerAccount { return nil }
         return customersPerAccount.map(JSON.integer) ?? .null

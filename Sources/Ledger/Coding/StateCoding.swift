@@ -1,8 +1,8 @@
 import Core
 import JSON
 
-/// The state of a customer as it is kept beside the log. Its number is `KeptState.number`: unlike
-/// events, kept states of another form are not read.
+/// The form in which a customer's state is kept beside the log. `KeptState.number` identifies the
+/// form. Unlike events, states kept in another form are not read.
 extension CustomerContent: PayloadCodable {
     var payload: JSON {
         let texts: [JSON] = tokens.map { .string($0.text) }
@@ -122,7 +122,7 @@ extension PurchaseParts: PayloadCodable {
     }
 }
 
-/// When the product of a transaction was announced.
+/// When a transaction's product was announced.
 private struct KeptAnnouncement: PayloadCodable {
     let transaction: Int
     let at: Instant
@@ -215,7 +215,7 @@ extension JoinedCustomer: PayloadCodable {
     }
 }
 
-/// An amount of a currency. It may be wider than a number in JSON, so it is a text.
+/// An amount of a currency. It is text because it may exceed the range of JSON numbers.
 private struct KeptShare: PayloadCodable {
     let currency: CurrencyID
     let share: JoinedCustomer.Share

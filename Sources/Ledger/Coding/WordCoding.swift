@@ -1,12 +1,12 @@
 import Core
 import JSON
 
-/// An enumeration of a store. A newer store may have more values than this release knows: the
-/// known ones are written as words, any other as `{"unknown": raw}`.
+/// A store's enumeration. The store may later add values that this release does not know. Known
+/// values are written as words, and any other as `{"unknown": raw}`.
 protocol WordCodable: PayloadCodable, Equatable {
     static var words: [(word: String, value: Self)] { get }
     static func unknown(_ word: StoreWord) -> Self
-    /// What the store wrote, for one that has no word.
+    /// The store's own value, if this release has no word for it.
     var unknown: StoreWord? { get }
 }
 

@@ -15,11 +15,11 @@ extension Ledger {
 
 extension Auditor {
     private static let restingPage: Int64 = 1000
-    /// Small, because a piece may take some megabytes.
+    /// Small, because a single piece of evidence may take several megabytes.
     private static let filedPage = 50
 
-    /// Events of a shard after a position that rest on evidence, whether they name it or only
-    /// should.
+    /// The shard's events after a position that rest on evidence, whether they name the evidence or
+    /// merely should.
     package func restingEvents(
         of shard: Shard, after sequence: Int64
     ) throws(LedgerError) -> [RestingEvent] {
@@ -61,7 +61,7 @@ extension Auditor {
         return filed
     }
 
-    /// Finds all evidence that no event names, for `nextUnnamedEvidence` to return. It takes a
+    /// Finds all evidence that no event names, for `nextUnnamedEvidence` to return. This takes a
     /// single statement, however large the tables are.
     package func findUnnamedEvidence() throws(LedgerError) {
         _ = try all(Statement.declareUnnamedEvidence()) { _, _ in () }

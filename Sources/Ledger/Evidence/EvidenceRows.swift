@@ -58,7 +58,7 @@ struct EvidenceRows {
 }
 
 /// Certificates that are known to be in the database. Almost all evidence comes with the same
-/// three, and storing them again would change nothing.
+/// three, and storing those again would change nothing.
 final class FiledCertificates: Sendable {
     private static let limit = 256
     private let filed = Mutex<Set<KeptCertificate>>([])
@@ -80,11 +80,11 @@ final class FiledCertificates: Sendable {
     func forget() { filed.withLock { $0 = [] } }
 }
 
-/// Evidence behind events of a stream.
+/// Evidence behind a stream's events.
 struct KeptEvidence: Sendable {
     let record: EvidenceRecord
     let stream: Stream
     let at: Instant
-    /// Purchases that it is about, without an event that rests on it.
+    /// Purchases that the evidence is about although no event about them rests on it.
     var told: [PurchaseID] = []
 }

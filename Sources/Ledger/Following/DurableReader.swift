@@ -3,14 +3,14 @@ package import Following
 import Postgres
 import SQL
 
-/// A reader that stores its place in the log under a name, to miss nothing.
+/// A reader that stores its place in the log under a name, so that it misses nothing.
 package struct DurableReader: Sendable {
     /// Where a reader with a new name begins.
     package enum Start: Sendable {
         case beginning
         case end
     }
-    /// Processes the events that follow.
+    /// Processes the events that follow the reader's place.
     package typealias Taking = @Sendable ([Stretch]) throws(Fault) -> Void
     package let name: String
     let start: Start
@@ -38,8 +38,8 @@ extension Ledger {
         look.note(in: unread)
         let news = look.news[0]
         let new = news.filter { !$0.events.isEmpty }
-        // After a restore to an earlier state, the next events of the log are new. A page of which nothing can be
-        // read has no events.
+        // After a restore to an earlier state, the log's next events are new. A page without a
+        // single readable event contains no events.
         let passed =
             new + news.filter { $0.end < $0.start || $0.events.isEmpty && !$0.isComplete }
         if passed.isEmpty { return false }
@@ -50,7 +50,7 @@ extension Ledger {
         return try move(reader, over: passed, under: lease) && !news.allSatisfy(\.isComplete)
     }
 
-    /// Deletes the reader's place. A reader with that name starts anew. False if there was none.
+    /// Deletes the reader's place. A reader with that name then starts over. False if there was none.
     package func forgetReader(_ name: String) throws(Fault) -> Bool {
         try requireWritable()
         return try !list(Statement.forgetCursor(.text(name)), over: watching) { _, _ in () }.isEmpty

@@ -34,7 +34,7 @@ extension Ledger {
             )
         }
         for (shard, chain) in found where place[shard] > 0 {
-            // A chain that stands for an event is never empty, so the mark is never 0.
+            // The chain of an existing event is never empty, so the mark is never 0.
             marks[shard] = chain.reduce(1) { $0 << 8 | UInt64($1) }
         }
         return marks
@@ -85,7 +85,7 @@ extension Ledger {
         }
     }
 
-    /// Takes one round trip, to the server that takes writes.
+    /// Takes one round trip, to the server that accepts writes.
     package func later(_ wanted: [LaterEvents], limit: Int) throws(Fault) -> [[LoggedEvent]] {
         try requireCertainty()
         var found = [[LoggedEvent]](repeating: [], count: wanted.count)
@@ -99,7 +99,7 @@ extension Ledger {
         return found
     }
 
-    /// How many catalogs are read at a time.
+    /// How many catalogs are read at once.
     private static let editionPage: Int64 = 16
 
     package func editions(
@@ -114,7 +114,7 @@ extension Ledger {
             let event = try Event(
                 type: "catalog.changed", format: rows.int2(row, 2), payload: rows.text(row, 1))
             guard case .catalogChanged(let changed) = event else {
-                throw .unreadable("a catalog that is none")
+                throw .unreadable("an invalid catalog")
             }
             return CatalogEdition(
                 version: changed.version, since: Instant(milliseconds: rows.int8(row, 0)),

@@ -5,11 +5,10 @@ import Postgres
 import Telemetry
 import Threading
 
-/// Passes on what any instance has appended to readers in memory. It asks the database at
-/// intervals.
+/// Informs in-memory readers of the events that any instance has appended. It polls the database.
 ///
-/// A head before the known place, or a new connection, may mean another log. All readers then
-/// restart at its end.
+/// A head before the known place, or a new connection, may mean that this is a different log. All
+/// readers then restart at its end.
 struct Follower: ~Copyable {
     private let readers: LogReaders
     private let log: Log
@@ -37,7 +36,7 @@ struct Follower: ~Copyable {
         }
     }
 
-    /// Reads as long as `pause` returns true. Its argument tells whether there is more to read.
+    /// Reads as long as `pause` returns true. The argument of `pause` tells whether there is more to read.
     mutating func run(pause: (_ isMore: Bool) -> Bool) {
         var told: String?
         var isMore = false
@@ -69,7 +68,7 @@ struct Follower: ~Copyable {
                 return (listener.reader.interest, place)
             })
         try ask(&look)
-        // A log that does not continue what is known is another one as well.
+        // A log that does not continue the known one is also a different log.
         if mayBeAnother() || look.isOfAnotherLog {
             begun = []
             return false
@@ -88,7 +87,7 @@ struct Follower: ~Copyable {
         try link.settled { connection throws(LedgerError) in
             epoch = known.epoch
             try look.ask(&connection)
-            // If the connection is new, a shorter log was accepted.
+            // On a new connection, a shorter log has already been accepted.
             if !isAnother.change(wake: .none, { $0 }), let shrunk = look.shrunk {
                 log.warning(
                     "log_shrunk",

@@ -4,8 +4,8 @@ import Postgres
 import SQL
 import Threading
 
-/// One look for events after several readers' places. It skips nothing: what does not fit comes
-/// with the next look.
+/// One query for the events after several readers' places. Events that do not fit are not skipped:
+/// the next query returns them.
 struct LogLook {
     private struct Wanted: Hashable {
         let interest: Interest
@@ -14,7 +14,7 @@ struct LogLook {
     private struct Found {
         let head: Int64
         var events: [LoggedEvent] = []
-        /// How many rows there were, and where the last of them lies: readable or not.
+        /// The number of rows, and the position of the last one, whether readable or not.
         var rows = 0
         var last: Int64?
     }
@@ -23,9 +23,9 @@ struct LogLook {
     private var wanted: [Wanted] = []
     /// For each reader, the numbers of its places, counted from one.
     private var numbers: [[Int]] = []
-    /// What was found for each place that has any.
+    /// The events found, by the number of their place.
     private var found: [Int: Found] = [:]
-    /// Rows that name no stream: they are left out.
+    /// Rows that name no valid stream. They are skipped.
     private var unread: [(subject: UnreadSubject, fault: Fault)] = []
     private(set) var marks: [ShardMark] = []
 
@@ -43,10 +43,10 @@ struct LogLook {
         }
     }
 
-    /// Asks for the events of shards whose head is not at a known place. An unchanged shard returns
+    /// Queries the events of shards whose head is not at a known place. An unchanged shard returns
     /// no row.
     mutating func ask(_ connection: inout Connection) throws(LedgerError) {
-        // The call may be repeated.
+        // The call may be repeated after a broken connection.
         found = [:]
         marks = []
         unread = []
@@ -79,7 +79,7 @@ struct LogLook {
         }
     }
 
-    /// Notes what was left out.
+    /// Notes the skipped rows.
     func note(in streams: UnreadStreams) {
         for (subject, fault) in unread { streams.note(subject, fault) }
     }
@@ -142,7 +142,7 @@ extension LoggedEvent {
             version: number(.version), type: text(.type), content: content)
     }
 
-    /// Whose event the row is, as it stands there.
+    /// The stream named in the row, exactly as stored.
     fileprivate static func subject(_ rows: borrowing Rows, _ row: Int) -> UnreadSubject {
         UnreadSubject(
             rows.text(row, Column.project.rawValue), rows.text(row, Column.environment.rawValue),
@@ -151,6 +151,6 @@ extension LoggedEvent {
 }
 
 extension Actor {
-    /// Stands in for a damaged one: the event itself must reach the log's followers.
+    /// Replaces a damaged actor, because the event itself must still reach the log's followers.
     fileprivate static let unreadable = Actor(prefix: "deed:", random: "unreadable")
 }

@@ -9,14 +9,14 @@ final class LogReaders: Sendable {
 
     func add(_ reader: any LogReader) { readers.withLock { $0.append(reader) } }
 
-    /// The readers, each with its current moment. Read before anything begins.
+    /// The readers, each with its current moment. Read this before beginning a batch or a look at the log.
     var listeners: [(reader: any LogReader, moment: Int)] {
         readers.withLock { $0 }.map { ($0, $0.moment) }
     }
 }
 
 extension Batch {
-    /// What this batch wrote and saw.
+    /// The events that this batch wrote, and the states that it saw.
     func commit(isWhole: Bool) -> Commit {
         let written = Dictionary(grouping: entries, by: \.header.position.shard)
         let firsts = written.mapValues { $0[0].header.position.sequence }

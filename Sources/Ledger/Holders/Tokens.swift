@@ -23,7 +23,7 @@ struct KnownTokens {
     private(set) var claimed: Set<ClaimedToken> = []
     /// Purchases with looked-up tokens that other customers hold. Excludes the claimant's own.
     private var held: [TokenKey: [PurchaseID: HeldPurchase]] = [:]
-    /// Complete for the looked-up tokens.
+    /// Waiting purchases, complete for the looked-up tokens.
     private var waiting: [TokenKey: [PurchaseID: HeldPurchase]] = [:]
     /// The tokens of each keeper's waiting purchase.
     private var carried: [Stream: Set<TokenKey>] = [:]

@@ -6,7 +6,7 @@ import SQL
 // but the log does not depend on it.
 
 extension Ledger {
-    /// How many items that cannot be read are passed in one look.
+    /// How many unreadable items one look skips.
     private static let passedItems = 100
 
     /// Adds an item, or returns the waiting one with the same evidence; `nil` if the project's
@@ -76,7 +76,7 @@ extension Ledger {
             .int8(now.milliseconds), .int8s(leases), .texts(busy.apps.map(\.text)),
             .bool(busy.isFull), .texts(busy.kinds.map(\.word)),
             .texts(busy.kinds.filter { $0.proof == .word }.map(\.word)))
-        // What cannot be read is taken until its lease ends, like any other, and so the next one is found.
+        // An unreadable item is taken until its lease ends, like any other, so that the next one can be found.
         for _ in 0..<Ledger.passedItems {
             let found = try list(call) { rows, row throws(LedgerError) in
                 try rows.readable(row, unread, IntakeRow.subject) {
@@ -111,7 +111,7 @@ extension Ledger {
         }
     }
 
-    /// How many items wait, over all projects.
+    /// How many items wait, across all projects.
     package func intakeCounts() throws(Fault) -> IntakeCounts {
         try list(Statement.countIntake(.int8(IntakeItem.alarmTries))) { rows, row in
             var counts = IntakeCounts()

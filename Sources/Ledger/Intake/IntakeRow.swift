@@ -59,7 +59,7 @@ struct IntakeRow {
             revision: rows.int8(row, Column.revision.rawValue))
     }
 
-    /// Whose item the row is, as it stands there.
+    /// The stream named in the row, exactly as stored.
     static func subject(_ rows: borrowing Rows, _ row: Int) -> UnreadSubject {
         UnreadSubject(
             rows.text(row, Column.project.rawValue), rows.text(row, Column.environment.rawValue),
@@ -67,7 +67,7 @@ struct IntakeRow {
             row: "intake \(rows.text(row, Column.id.rawValue))")
     }
 
-    /// The row's place among those of its project.
+    /// The row's place among its project's rows.
     static func place(_ rows: borrowing Rows, _ row: Int) -> [Bind] {
         [
             .int8(rows.int8(row, Column.addedAt.rawValue)),
@@ -102,7 +102,7 @@ extension IntakeWish.Purpose {
 }
 
 extension [IntakeResult] {
-    /// As stored in the table.
+    /// The form stored in the table.
     var coded: String {
         JSON.array(
             map { result in

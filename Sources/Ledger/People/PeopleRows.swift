@@ -56,7 +56,7 @@ extension Ledger {
     }
 }
 
-// What people sign in with.
+// Sign-in data: passwords, links and attempts.
 extension Ledger {
     package func password(
         of email: EmailAddress
@@ -104,7 +104,7 @@ extension Ledger {
     }
 }
 
-// Where people are signed in.
+// Sessions of signed-in people.
 extension Ledger {
     package func open(_ session: OpenedSession, _ bounds: SessionBounds) throws(Fault) {
         try change(
@@ -160,7 +160,7 @@ extension Rows {
         return email
     }
 
-    /// A project and a role in neighbouring columns, or `nil` where there is none.
+    /// A project and a role in adjacent columns; `nil` if there is none.
     fileprivate func personRole(
         _ row: Int, _ column: Int
     ) throws(LedgerError) -> PersonRole? {

@@ -4,8 +4,8 @@ import Postgres
 import SQL
 
 extension Ledger {
-    /// Some customers whose evidence names that store account, in order. Rows lead to them, and their own
-    /// events decide: a row that no event supports makes the call fail.
+    /// Some customers whose evidence names that store account, in order. Rows lead to them, but
+    /// their own events decide: a row without a supporting event makes the call fail.
     package func customers(
         of account: AppTransactionID, in project: ProjectID, _ environment: Environment, limit: Int
     ) throws(Fault) -> [CustomerID] {
@@ -23,7 +23,7 @@ extension Ledger {
             Stream(project: project, environment: environment, customer: $0)
         }
         for (stream, snapshot) in zip(streams, streams.isEmpty ? [] : try self.customers(streams)) {
-            // An unreadable customer still counts as one of the account.
+            // An unreadable customer still counts as belonging to the account.
             guard let state = try? snapshot.get().customer else { continue }
             // Rows about an erased customer are left alone.
             if state.isErased || state.appTransactions.contains(account) { continue }
@@ -32,8 +32,8 @@ extension Ledger {
         return customers
     }
 
-    /// Some customers with a requested refund that can still be answered, the most urgent first,
-    /// after a place in that order.
+    /// Some customers with a refund request that can still be answered, most urgent first, after a
+    /// place in that order.
     package func refundRequests(
         of project: ProjectID, _ environment: Environment, at now: Instant,
         after last: RefundPlace?,
@@ -59,7 +59,7 @@ extension Ledger {
         return try page(after: place, limit: limit, listed)
     }
 
-    /// Where refunds were requested that are unanswered and can be answered after an instant.
+    /// The project parts with unanswered refund requests that can be answered after an instant.
     package func askedRefunds(after instant: Instant) throws(Fault) -> [ProjectPart] {
         try readable(
             Statement.listAskedRefunds(.int8(instant.milliseconds)),
@@ -83,7 +83,7 @@ extension Fault {
         .rowUnproven(
             "A row of deed.customers says that in \(stream.project), \(stream.environment), "
                 + "\(stream.customer) has the account \(account), and no event does: something other than "
-                + "Deed wrote it. Nothing is decided by it. Look at it with: deed audit --projections, "
-                + "and mend it with: deed reconcile --full --repair")
+                + "Deed wrote it. Deed does not rely on it. Inspect it with: deed audit --projections, "
+                + "and repair it with: deed reconcile --full --repair")
     }
 }

@@ -12,7 +12,7 @@ extension Ledger {
         return marks.map(\.head)
     }
 
-    /// The head of each shard, with its chain.
+    /// Each shard's head, with its chain.
     func shardHeads() throws(Fault) -> [Shard: ShardHead] {
         let heads = try list(Statement.listShards()) { rows, row in
             (
@@ -25,11 +25,11 @@ extension Ledger {
         return Dictionary(heads) { first, _ in first }
     }
 
-    /// Many customers of one project, and the project, as they are now: one round trip.
+    /// The current states of many customers of one project, and of the project, in one round trip.
     ///
-    /// A customer with unreadable events does not keep the others from being read. Cached states
-    /// are not read again, and new ones are not cached: a request for a thousand customers must not
-    /// evict states that are in use.
+    ///
+    /// A customer with unreadable events does not prevent reading the others. Cached states are not read again, and
+    /// new ones are not cached: a request for a thousand customers must not evict states that are in use.
     package func customers(
         _ streams: [Stream]
     ) throws(Fault) -> [Result<CustomerSnapshot, Fault>] {
@@ -48,7 +48,7 @@ extension Ledger {
             }
             return snapshots
         } catch {
-            // Without its rules nothing is known of the project's customers.
+            // Without the project's own state, none of its customers can be read.
             unread.note(.ofProject(project), error.fault)
             throw error.fault
         }

@@ -5,7 +5,8 @@ import Postgres
 import SQL
 
 extension Ledger {
-    /// Where rows of a project say that the words lead: `limit` of each kind and one more, in one round trip.
+    /// The places to which a project's rows lead for these words: up to `limit` of each kind and
+    /// one more, in one round trip.
     package func leads(
         _ words: FindWords, in project: ProjectID, _ environments: [Environment], limit: Int
     ) throws(Fault) -> FoundLeads {
@@ -90,7 +91,7 @@ private struct FindQuestion {
         return parts
     }
 
-    /// What the rows lead to. One that cannot be read is noted and leads nowhere.
+    /// The leads from the rows. An unreadable row is noted and skipped.
     func leads(
         of kind: Kind, _ rows: borrowing Rows, _ unread: UnreadStreams
     ) throws(LedgerError) -> [FoundLead] {
@@ -128,7 +129,7 @@ private struct FindQuestion {
         }
     }
 
-    /// Whose row it is, as it stands there.
+    /// The subject named in the row, exactly as stored.
     private func subject(of kind: Kind, _ rows: borrowing Rows, _ row: Int) -> UnreadSubject {
         switch kind {
         case .names:
@@ -163,7 +164,7 @@ private struct FindQuestion {
         return lead
     }
 
-    /// The event, unless its id names another one at the same place.
+    /// The event, unless its id names a different one at the same place.
     private func event(_ rows: borrowing Rows, _ row: Int) throws(LedgerError) -> FoundLead? {
         guard let asked = words.event else { return nil }
         let mark = rows.bytes(row, 3).hex

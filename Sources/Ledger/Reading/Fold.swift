@@ -11,7 +11,7 @@ struct Fold: Sendable {
         state = StreamState(emptyFor: stream)
     }
 
-    /// From a state that was kept beside the log.
+    /// Starts from a state that was kept beside the log.
     init(kept state: CustomerState) {
         self.state = .customer(state)
         keptVersion = state.version
@@ -33,19 +33,19 @@ struct Fold: Sendable {
         guard let customer = state.customer, !customer.lacksErasure,
             version - keptVersion >= KeptState.growth
         else { return nil }
-        // A large state is kept more rarely, so that it costs each event about as much.
+        // A larger state is kept less often, so that the cost per event stays about the same.
         let growth = min(Int64(customer.weight / 4096), 4 * KeptState.growth)
         return version - keptVersion >= growth ? customer : nil
     }
 
     mutating func noteKept() { keptVersion = version }
 
-    /// Why the whole stream cannot be what was written: events are emptied, and no erasure follows.
+    /// Why the stream cannot be complete: it has emptied events, but no erasure follows them.
     var lack: LedgerError? {
         state.customer?.lacksErasure == true
             ? .unreadable("an emptied event of a customer who was not erased") : nil
     }
 
-    /// Its rough size in bytes.
+    /// Its approximate size in bytes.
     var weight: Int { causes.weight + (state.customer?.weight ?? 2000 * Int(version)) }
 }

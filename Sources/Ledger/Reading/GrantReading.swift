@@ -3,10 +3,10 @@ import Postgres
 import SQL
 
 extension Ledger {
-    /// How many rows are looked at for what only some of them fit.
+    /// How many rows are examined when only some match.
     private static let grantLook = 20_000
 
-    /// Up to `limit` grants that fit, the newest first, behind a place in that order.
+    /// Up to `limit` matching grants, newest first, after a place in that order.
     package func grants(
         of project: ProjectID, _ environment: Environment, _ filter: GrantFilter,
         after last: GrantPlace?, limit: Int
@@ -32,7 +32,7 @@ extension Ledger {
         }
         let leads = rows.compactMap(\.lead)
         let fitting = rows.filter(\.fits)
-        // Behind what cannot be read the list goes on.
+        // The list continues after unreadable rows.
         let isShortened = fitting.count == limit && leads.count < limit
         return GrantLeads(
             leads: leads,
@@ -42,7 +42,7 @@ extension Ledger {
 }
 
 extension Statement {
-    /// The call that lists the grants that fit, among the `look` newest.
+    /// The call that lists the matching grants among the `look` newest.
     static func listing(
         _ filter: GrantFilter, of project: ProjectID, _ environment: Environment,
         after last: GrantPlace? = nil, limit: Int, look: Int

@@ -4,7 +4,7 @@ import JSON
 import Synchronization
 import Telemetry
 
-/// The keys that a project's own stream records. A row of `deed.keys` alone opens nothing.
+/// The keys that a project's own stream records. A row of `deed.keys` alone grants no access.
 final class KnownKeys: Sendable {
     /// Rows without an event at the last check, so that each is reported only once.
     private let forged = Mutex<Set<LiveKey>>([])
@@ -17,14 +17,14 @@ final class KnownKeys: Sendable {
     /// How many rows have no event in the log.
     var forgedCount: Int { forged.withLock { $0.count } }
 
-    /// The keys that are live in the projects' own states.
+    /// The keys that are live according to the projects' own states.
     func filter(_ keys: [LiveKey], by states: [ProjectID: ProjectState]) -> [LiveKey] {
         let (right, wrong) = keys.reduce(into: ([LiveKey](), Set<LiveKey>())) { parts, key in
-            // Why the project cannot be read is logged where it was read.
+            // The reader has already logged why the project is unreadable.
             guard let state = states[key.project] else { return }
             switch state.standing(of: key) {
             case .live(let limits): parts.0.append(key.limited(by: limits))
-            // Revoked between the two looks, or by hand: in either case the key no longer works.
+            // The key was revoked between the two reads, or by hand. In either case it no longer works.
             case .revoked: break
             case .unknown: parts.1.insert(key)
             }
@@ -43,7 +43,7 @@ final class KnownKeys: Sendable {
             [
                 "key": .string(key.key.text), "project": .string(key.project.text),
                 "reason": .string(
-                    "A row of deed.keys has no event behind it, so its key opens nothing. Something other "
+                    "A row of deed.keys has no event behind it, so its key grants no access. Something other "
                         + "than Deed writes to the database; run deed audit --projections."),
             ])
     }
@@ -64,7 +64,7 @@ extension ProjectState {
 }
 
 extension LiveKey {
-    /// The limits are the log's, whatever the row says.
+    /// The limits come from the log, whatever the row says.
     fileprivate func limited(by limits: KeyLimits) -> LiveKey {
         LiveKey(digest: digest, project: project, key: key, role: role, limits: limits)
     }

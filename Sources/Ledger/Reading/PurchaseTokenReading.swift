@@ -3,8 +3,8 @@ import Postgres
 import SQL
 
 extension Ledger {
-    /// What the purchase is called of which a purchase token is known to be one, by the token's own name; `nil` if no
-    /// purchase of the app has it. Tokens do not tell their environment, so both are looked at.
+    /// The name of the purchase that has this purchase token, preferring the token's own name; `nil` if none of the
+    /// app's purchases has the token. A token does not reveal its environment, so both are searched.
     package func chain(
         ofToken name: TransactionID, in app: AppKey, of project: ProjectID
     ) throws(Fault) -> TransactionID? {
@@ -13,7 +13,8 @@ extension Ledger {
         let found = try list(call) { rows, row throws(LedgerError) -> TransactionID in
             try rows.identifier(row, 1)
         }
-        // Another customer's part of the chain may only name it. If its own has several names, each leads to it.
+        // Another customer's part of the chain may only mention the token. If its own part has
+        // several names, each leads to it.
         return found.first { $0 == name } ?? found.first
     }
 }

@@ -3,12 +3,12 @@ import Postgres
 import Synchronization
 import Threading
 
-/// A wanted stream, and the caller who waits for it.
+/// A requested stream, and the caller waiting for it.
 final class PendingRead: Sendable {
     typealias Answer = Result<PlacedState, LedgerError>
 
     let stream: Stream
-    /// By the monotonic clock.
+    /// On the monotonic clock.
     let deadline: Int64
     private let respond: @Sendable (Answer) -> Void
     private let isAnswered = Atomic(false)
@@ -23,30 +23,31 @@ final class PendingRead: Sendable {
 
     var isWaiting: Bool { !isAnswered.load(ordering: .relaxed) }
 
-    /// Only the first answer is given: a reader may still return one after the deadline.
+    /// Only the first answer counts: a reader may still deliver one after the deadline.
     func answer(_ answer: Answer) {
         if !isAnswered.exchange(true, ordering: .relaxed) { respond(answer) }
     }
 }
 
-/// The reads that wait for a reader, and the reads under way. Each has a deadline, since a reader may hang
-/// as long as the database does.
+/// The reads that wait for a reader, and the reads in progress. Each has a deadline, since a reader
+/// may hang for as long as the database does.
 ///
-/// One reader serves all of them while it keeps up: reads that come while it works form its next batch, and
-/// wake no other reader. Another one begins when a crowd waits for the busy ones. A reader that takes long
-/// over its batch is not waited for.
+///
+/// While it keeps up, a single reader serves all of them: reads that arrive while it works form its
+/// next batch and do not wake another reader. A second reader starts when a crowd waits for the
+/// busy ones. If a reader takes a long time over its batch, waiting reads go to another one.
 final class ReadQueue: Sendable {
     static let batchLimit = 64
-    /// This many are worth a second round trip in parallel.
+    /// The number of waiting reads that justifies a second parallel round trip.
     static let crowd = 32
-    /// From this many milliseconds on, a batch counts as slow.
+    /// A batch that takes at least this many milliseconds counts as slow.
     private static let slow: Int64 = 5
-    /// After this long without a batch, the queue counts as idle.
+    /// After this many milliseconds without a batch, the queue counts as idle.
     private static let idle: Int64 = 100
 
     private struct State {
         var waiting: [PendingRead] = []
-        /// By reader, with the instants at which they were taken.
+        /// The reads that each reader has taken, and when it took them.
         var inHand: [Int: (reads: [PendingRead], since: Int64)] = [:]
         var takenAt: Int64 = 0
         var isClosed = false
@@ -70,7 +71,7 @@ final class ReadQueue: Sendable {
 
     var depth: Int { state.change(wake: .none) { $0.waiting.count } }
 
-    /// Adds the read; if the queue is full or closed, the read is answered at once.
+    /// Adds the read. If the queue is full or closed, the read fails immediately.
     func add(_ read: PendingRead) {
         let time = time()
         let isAdded = state.changeAndWake { state -> (Bool, Wake) in
@@ -99,8 +100,8 @@ final class ReadQueue: Sendable {
         }
     }
 
-    /// Ends reads whose deadline has passed, and wakes readers for reads behind a slow one. Call it every few
-    /// milliseconds, or only now and then once it returns that the queue is idle.
+    /// Ends reads whose deadline has passed, and wakes readers for reads behind a slow one. Call it
+    /// every few milliseconds, or only occasionally once it has returned that the queue is idle.
     func passBy() -> Bool {
         let time = time()
         let (overdue, isBusy) = state.changeAndWake { state -> (([PendingRead], Bool), Wake) in

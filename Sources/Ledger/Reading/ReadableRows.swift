@@ -1,18 +1,18 @@
 import Core
 import Postgres
 
-/// A list that is read in pages, and of which each row may be damaged.
+/// A list that is read in pages and may contain damaged rows.
 struct RowList<Item> {
-    /// Asks for up to that many rows behind a place.
+    /// Requests up to that many rows after a place.
     let call: (_ place: [Bind], _ limit: Bind) -> Call
-    /// The place of a row in the list, as it stands there.
+    /// The row's place in the list, exactly as stored.
     let place: (borrowing Rows, Int) -> [Bind]
     let subject: (borrowing Rows, Int) -> UnreadSubject
     let item: (borrowing Rows, Int) throws(LedgerError) -> Item
 }
 
 extension Ledger {
-    /// One item for each row that can be read. The others are noted and left out.
+    /// One item for each readable row. The others are noted and skipped.
     func readable<Item>(
         _ call: Call, over pool: Pool? = nil,
         of subject: (borrowing Rows, Int) -> UnreadSubject,
@@ -23,8 +23,8 @@ extension Ledger {
         }.compactMap(\.self)
     }
 
-    /// Up to `limit` items behind a place. Fewer mean that the list ends there: rows that cannot be read are
-    /// noted, and others take their places.
+    /// Up to `limit` items after a place. Fewer mean the end of the list, because unreadable rows
+    /// are noted and replaced by later ones.
     func page<Item>(
         after place: [Bind], limit: Int, over pool: Pool? = nil, _ listed: RowList<Item>
     ) throws(Fault) -> [Item] {
@@ -46,7 +46,7 @@ extension Ledger {
 }
 
 extension Rows {
-    /// The row's item; `nil`, and a note, if it cannot be read.
+    /// The row's item. If it is unreadable, it is noted and `nil` returned.
     func readable<Item>(
         _ row: Int, _ unread: UnreadStreams, _ subject: (borrowing Rows, Int) -> UnreadSubject,
         _ item: (borrowing Rows, Int) throws(LedgerError) -> Item

@@ -1,14 +1,14 @@
 import Core
 
 /// The causes that a stream's newest events carried out. Older ones are found in the log, so that
-/// what is remembered of a stream does not grow with it.
+/// the memory for a stream does not grow with it.
 struct RecentCauses: Sendable {
-    /// How many versions are remembered at least.
+    /// The minimum number of versions to remember.
     static let span: Int64 = 256
 
     /// The causes of events up to this version are not remembered.
     private(set) var base: Int64 = 0
-    /// After this version, they are in `new`.
+    /// Causes after this version are in `new`.
     private var middle: Int64 = 0
     private var new: [CauseMark: ObeyedCause] = [:]
     private var old: [CauseMark: ObeyedCause] = [:]
@@ -20,7 +20,7 @@ struct RecentCauses: Sendable {
     }
 
     mutating func add(_ recorded: RecordedEvent, causeDigest: [UInt8]) {
-        // What a store told or a clock brought may come again in a new life.
+        // A cause from a store or a clock may occur again after an erasure.
         if recorded.event.isErasure {
             new = new.filter(\.value.isOfCaller)
             old = old.filter(\.value.isOfCaller)
@@ -38,7 +38,7 @@ struct RecentCauses: Sendable {
         new[mark] = obeyed
     }
 
-    /// Forgets the oldest if there are many.
+    /// Forgets the oldest causes if there are many.
     private mutating func forget(before version: Int64) {
         if version - 1 - middle < RecentCauses.span { return }
         (old, new) = (new, [:])
@@ -50,14 +50,14 @@ struct RecentCauses: Sendable {
         return new[mark] ?? old[mark]
     }
 
-    /// The rough size in bytes. A dictionary's entry takes about twice the size of what it holds.
+    /// The approximate size in bytes. A dictionary entry takes about twice the size of its contents.
     var weight: Int {
         2 * (new.count + old.count)
             * (MemoryLayout<CauseMark>.stride + MemoryLayout<ObeyedCause>.stride)
     }
 }
 
-/// The events by which a stream carried out a cause: they are consecutive.
+/// The consecutive events by which a stream carried out a cause.
 struct ObeyedCause: Sendable {
     let wish: WishMark
     let first: Int64
@@ -72,8 +72,8 @@ struct ObeyedCause: Sendable {
     }
 }
 
-/// Distinguishes causes by 128 bits: texts of up to 300 bytes would fill the memory. Each process
-/// keys the hash for itself, so that no sender can choose two causes that look alike.
+/// Distinguishes causes by 128 bits, because texts of up to 300 bytes would use too much memory. Each
+/// process has its own hash key, so that no sender can construct two causes with the same hash.
 private struct CauseMark: Hashable, Sendable {
     private let first: Int
     private let second: Int
@@ -83,7 +83,7 @@ private struct CauseMark: Hashable, Sendable {
         second = CauseMark.hash(of: text, salt: 2)
     }
 
-    /// By bytes: Swift compares texts more loosely than the database does.
+    /// Hashes the bytes, because Swift compares texts more loosely than the database does.
     private static func hash(of text: String, salt: UInt8) -> Int {
         var hasher = Hasher()
         hasher.combine(salt)

@@ -2,21 +2,21 @@ import Core
 import Synchronization
 
 /// Folds of recently used streams. Each covers its stream's first events, so an old one is still
-/// right and only needs to be brought up to date.
+/// correct and only has to be brought up to date.
 ///
-/// Two generations bound the cache without bookkeeping on each use: when the young one is full it
+/// Two generations bound the cache without bookkeeping on each use. When the young one is full, it
 /// becomes the old one, and folds still in use are copied back from there.
 final class StateCache: Sendable {
-    /// The shards' known heads before anything was seen.
+    /// The shards' known heads before any position was seen.
     static let noHeads = [Int64](repeating: 0, count: Shard.count)
 
     private struct Generations {
         var young: [Stream: Fold] = [:]
         var old: [Stream: Fold] = [:]
-        /// The rough size of the young folds in bytes.
+        /// The approximate size of the young folds in bytes.
         var weight = 0
         var oldWeight = 0
-        /// How often the log had begun anew.
+        /// How many times the log had started over.
         var epoch = 0
         /// The highest position seen in each shard.
         var heads = StateCache.noHeads
@@ -40,15 +40,15 @@ final class StateCache: Sendable {
     }
     private let generations = Mutex(Generations())
     private let weightLimit: Int
-    /// Gets the folds of streams that have grown since their states were kept.
+    /// Receives the folds of streams that have grown since their states were kept.
     let keeper = StateKeeper()
 
-    /// A cache of roughly that many bytes at most.
+    /// Creates a cache of at most roughly that many bytes.
     init(bytes: Int) {
         weightLimit = bytes / 2
     }
 
-    /// Forgets every fold and the known length of the log, if the log began anew since.
+    /// If the log has started over since, forgets every fold and the log's known length.
     func begin(epoch: Int) {
         generations.withLock { generations in
             if generations.epoch == epoch { return }
@@ -71,8 +71,8 @@ final class StateCache: Sendable {
         }
     }
 
-    /// Keeps the fold unless the cache has a newer one, or the log began anew since the fold was requested.
-    /// One that is not whole ends at an event that cannot be read.
+    /// Keeps the fold unless the cache has a newer one, or the log has started over since the fold
+    /// was requested. An incomplete fold ends before an unreadable event.
     func keep(_ fold: Fold, of stream: Stream, askedIn epoch: Int, isWhole: Bool = true) {
         generations.withLock { generations in
             if generations.epoch != epoch { return }
@@ -97,11 +97,11 @@ final class StateCache: Sendable {
         }
     }
 
-    /// The rough size of all folds in bytes.
+    /// The approximate size of all folds in bytes.
     var weight: Int { generations.withLock { $0.weight + $0.oldWeight } }
 
-    /// The highest position seen in each shard: a caller who asks the database from now on finds
-    /// this or a later one.
+    /// The highest position seen in each shard. A caller who queries the database after reading
+    /// this finds the same or a later one.
     var seenHeads: [Int64] { generations.withLock { $0.heads } }
 
     /// Notes how far this process itself has advanced the shards.
@@ -114,9 +114,9 @@ final class StateCache: Sendable {
         }
     }
 
-    /// Notes where shards end. Throws, and forgets every fold, if one ends before a position that was
-    /// seen before the database was asked: then the database was restored to an earlier day while this
-    /// process ran. Positions that others have seen in between prove nothing.
+    /// Notes where shards end. Throws, and forgets every fold, if a shard ends before a position
+    /// that was seen before the query: the database was then restored to an earlier state while
+    /// this process ran. Positions that others saw in the meantime prove nothing.
     func observe(
         _ heads: [(shard: Shard, sequence: Int64)], askedAfter seenHeads: [Int64]
     ) throws(LedgerError) {

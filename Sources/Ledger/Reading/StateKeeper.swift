@@ -6,23 +6,23 @@ import Synchronization
 import Telemetry
 import Threading
 
-/// Keeps the states of long streams beside the log, on a thread and a connection of its own: no
-/// commit and no read waits for it. What it cannot write is kept when the stream has grown further.
+/// Keeps the states of long streams beside the log. It has its own thread and connection, so commits and
+/// reads never wait for it. A state that cannot be written is kept once the stream has grown further.
 final class StateKeeper: Sendable {
     private struct Item {
         let stream: Stream
         let state: CustomerState
-        /// How often the log had begun anew when the state was read.
+        /// How many times the log had started over when the state was read.
         let epoch: Int
-        /// Whether what is kept cannot be read.
+        /// Whether the existing kept state is unreadable.
         let isReplacement: Bool
         let weight: Int
     }
     /// How many states may wait.
     private static let queueLimit = 64
-    /// How large they may be together.
+    /// The limit for their total size.
     private static let weightLimit = 64 << 20
-    /// A larger state is not kept.
+    /// Larger states are not kept.
     private static let byteLimit = 32 << 20
     private static let damageLimit = 1000
 
@@ -49,7 +49,7 @@ final class StateKeeper: Sendable {
         if isReplacement { damaged.withLock { _ = $0.remove(stream) } }
     }
 
-    /// Notes that the state kept of the stream has to be replaced.
+    /// Notes that the stream's kept state must be replaced.
     func noteDamage(of stream: Stream) {
         damaged.withLock { damaged in
             if damaged.count < StateKeeper.damageLimit { damaged.insert(stream) }
@@ -88,7 +88,7 @@ final class StateKeeper: Sendable {
         let (stream, version) = (item.stream, item.state.version)
         let digest = KeptState.digest(of: content, stream, version: version)
         return try link.settled { connection throws(LedgerError) in
-            // Only now: a reopened connection may lead to another log.
+            // Checked only now, because a reopened connection may lead to a different log.
             if known.epoch != item.epoch { return false }
             let keep = Statement.keepState(
                 .int2(stream.shard.number), .text(stream.project.text),

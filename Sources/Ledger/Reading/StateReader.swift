@@ -3,7 +3,7 @@ import Postgres
 import SQL
 import Telemetry
 
-/// A stream's state with its project's, and the position in the log up to which it holds.
+/// A stream's state with its project's, and the log position up to which it is current.
 struct PlacedState {
     let state: StreamState
     let project: ProjectState
@@ -21,17 +21,18 @@ extension CustomerSnapshot {
 
 /// Reads the requested states: all waiting ones in one round trip.
 ///
-/// While it reads, the next batch gathers. A batch that the database refuses is read again one by one, so that
-/// only the faulty stream has no answer.
+///
+/// While it reads, the next batch gathers. If the database refuses a batch, its streams are read
+/// again one by one, so that only the faulty stream gets no answer.
 struct StateReader: ~Copyable {
     typealias Given = GivenAnswer<PendingRead.Answer>
 
-    /// Answers from a state with more events take a while, so another thread makes them.
+    /// Producing answers from states with more events takes a while, so another thread does it.
     private static let lightVersions: Int64 = 500
 
     private let number: Int
     private let queue: ReadQueue
-    /// Answers that another thread gives, so that the next batch need not wait.
+    /// Answers for another thread to deliver, so that the next batch need not wait.
     private let heavy: BoundedQueue<Given>
     private let cache: StateCache
     private let known: LogGuard
@@ -96,7 +97,7 @@ struct StateReader: ~Copyable {
 
     private func answer(_ read: PendingRead, _ state: PlacedState) {
         if state.state.version > StateReader.lightVersions {
-            // No limit: its callers count as requests in flight, which have one.
+            // Needs no limit: the callers count among the requests in flight, which are limited.
             heavy.add([Given(answer: .success(state)) { read.answer($0) }])
         } else {
             read.answer(.success(state))
@@ -108,7 +109,7 @@ struct StateReader: ~Copyable {
     ) throws(LedgerError) -> [Result<PlacedState, LedgerError>] {
         let asked = AskedStreams(wanted)
         let (folds, heads) = try link.settled { connection throws(LedgerError) in
-            // Only now: a reopened connection may lead to another log.
+            // Compared only now, because a reopened connection may lead to a different log.
             try connection.folds(of: asked.streams, cache: cache, known: known)
         }
         return asked.places.map { own, project in
@@ -123,11 +124,11 @@ struct StateReader: ~Copyable {
     }
 }
 
-/// Streams that are read together: the wanted ones and their projects' own, each once. They are so
-/// few that comparing them is faster than hashing.
+/// Streams that are read together: the requested ones and their projects' own, without duplicates.
+/// There are so few that comparing them is faster than hashing.
 private struct AskedStreams {
     private(set) var streams: [Stream] = []
-    /// The index of each wanted stream, and of its project's own stream.
+    /// The indices of each requested stream and of its project's own stream.
     private(set) var places: [(own: Int, project: Int)] = []
 
     init(_ wanted: [Stream]) {

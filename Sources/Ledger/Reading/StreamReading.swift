@@ -3,9 +3,9 @@ import Postgres
 import SQL
 
 extension Connection {
-    /// The current folds of the streams, and the ends of the streams' shards: each cached fold is brought up
-    /// to date in one round trip and kept, and begins with the state that is kept beside the log if
-    /// the cache has none. An unreadable stream has its error in that place.
+    /// The current folds of the streams, and the ends of their shards. Each cached fold is brought
+    /// up to date in one round trip and kept. Without a cached fold, folding starts from the state
+    /// kept beside the log. An unreadable stream has its error in its place.
     mutating func folds(
         of streams: [Stream], cache: StateCache, known: LogGuard
     ) throws(LedgerError) -> ([Result<Fold, LedgerError>], LoadedHeads) {
@@ -20,7 +20,7 @@ extension Connection {
         folds: [Result<Fold, LedgerError>], heads: LoadedHeads, damaged: [Int]
     )
 
-    /// `number` is the one of the kept states to begin with, or `nil` to read only events.
+    /// `number` identifies the form of the kept states to start from; `nil` reads only events.
     private mutating func folds(
         of streams: [Stream], cache: StateCache, known: LogGuard, _ number: Int16?
     ) throws(LedgerError) -> ReadFolds {
@@ -28,7 +28,7 @@ extension Connection {
         let epoch = known.epoch
         var changed: [Int] = []
         var damaged: [Int] = []
-        // The events of a stream come together, mostly in the order of the requested streams.
+        // A stream's events come together, mostly in the order of the requested streams.
         var place = 0
         var failures: [Int: LedgerError] = [:]
         let versions = folds.map(\.version)
@@ -69,8 +69,8 @@ extension Connection {
     }
 
     /// Passes on each stream's events after the known version, and returns where the streams'
-    /// shards ended at the same time. `keeping` gets the state with which the stream at that place
-    /// begins, or `nil` if it is damaged.
+    /// shards ended at the same moment. `keeping` gets the state with which the stream at that
+    /// place starts, or `nil` if it is damaged.
     mutating func load(
         _ streams: [Stream], after versions: [Int64], seenHeads: [Int64], _ number: Int16? = nil,
         keeping: (Int, CustomerState?) -> Void = { _, _ in },
@@ -93,7 +93,7 @@ extension Connection {
     }
 }
 
-/// The ends of a few shards, each once.
+/// The ends of a few shards, without duplicates.
 struct LoadedHeads {
     private(set) var marks: [ShardMark] = []
 

@@ -4,8 +4,8 @@ import Synchronization
 import Telemetry
 import Threading
 
-/// What could not be read: a stream, or a row of a table beside the log. As it stands in the database, since the
-/// names themselves may be damaged.
+/// An unreadable stream, or an unreadable row of a table beside the log. The texts are exactly as
+/// stored in the database, since the names themselves may be damaged.
 package struct UnreadSubject: Hashable, Sendable {
     package let project: String
     package let environment: String
@@ -24,7 +24,7 @@ package struct UnreadSubject: Hashable, Sendable {
         self.init(stream.project.text, stream.environment.rawValue, stream.customer.text)
     }
 
-    /// The same in JSON.
+    /// The subject in JSON.
     package var words: JSONObject {
         var words = JSONObject()
         words.append("project", .string(project))
@@ -35,11 +35,11 @@ package struct UnreadSubject: Hashable, Sendable {
     }
 }
 
-/// Counts unreadable streams and rows, and logs each with the reason once a minute. Callers are referred to the
-/// log.
+/// Counts unreadable streams and rows, and logs each with the reason once a minute. Callers are
+/// referred to the log.
 final class UnreadStreams: Sendable {
     private static let pause: Int64 = 60_000
-    /// A stream that was not read for this long no longer counts.
+    /// A stream without a failed read for this long no longer counts.
     private static let memory: Int64 = 600_000
     /// Above this number, further ones are neither counted nor logged.
     private static let limit = 1000
@@ -57,7 +57,7 @@ final class UnreadStreams: Sendable {
         self.log = log
     }
 
-    /// How many there are, as far as they were asked for lately.
+    /// How many streams and rows recently failed to be read.
     var count: Int {
         let time = monotonicMilliseconds()
         return notes.withLock { notes in
@@ -66,7 +66,7 @@ final class UnreadStreams: Sendable {
         }
     }
 
-    /// Which they are, the last seen first.
+    /// The streams and rows that recently failed to be read, latest first.
     var list: [(subject: UnreadSubject, reason: String)] {
         let time = monotonicMilliseconds()
         return notes.withLock { notes in
@@ -88,7 +88,7 @@ final class UnreadStreams: Sendable {
             }
             if notes.count >= UnreadStreams.limit {
                 notes = notes.filter { time - $0.value.seen < UnreadStreams.memory }
-                // Enough are named, and each look would name the others anew.
+                // Enough are logged already. Without this limit, every failed read would log the others anew.
                 if notes.count >= UnreadStreams.limit, notes[subject] == nil { return false }
             }
             notes[subject] = Note(logged: time, seen: time, reason: what.what)

@@ -25,7 +25,7 @@ struct RowRepair {
         self.pace = pace
     }
 
-    /// Repairs what it can. Returns how many rows are right afterwards.
+    /// Repairs as much as possible. Returns how many rows are correct afterwards.
     mutating func mend(in shard: Shard?) throws(LedgerError) -> Int64 {
         var mended = 0
         if !audit.differingProjects.isEmpty { mend() }

@@ -2,7 +2,7 @@ package import Core
 import Postgres
 import SQL
 
-/// What reconciliations have done, and which were requested.
+/// The record of past reconciliations and of requested ones.
 extension Ledger {
     package func notedParts(
         of project: ProjectID, in id: ReconciliationID
@@ -48,14 +48,14 @@ extension Ledger {
     }
 
     /// When the project that has waited longest was reconciled or created, and in how many projects
-    /// a step's last run was unsound.
+    /// the last run of some step found faults.
     package func reconciled() throws(Fault) -> (longestAgo: Instant?, drifted: Int64) {
         try list(Statement.countReconciled()) { rows, row in
             (rows.optionalInt8(row, 0).map(Instant.init(milliseconds:)), rows.int8(row, 1))
         }.first ?? (nil, 0)
     }
 
-    /// The projects whose reconciliation was requested and has not ended.
+    /// The projects whose requested reconciliation has not ended.
     package func requestedReconciliations() throws(Fault) -> [ProjectID] {
         try readable(
             Statement.listRequested(),
@@ -70,7 +70,7 @@ extension Ledger {
 
     private var machineClock: @Sendable () -> Instant { settings.machineClock ?? settings.clock }
 
-    /// The right, if no run has it.
+    /// The right, unless another run has it.
     package func reconcileRight() throws(Fault) -> KeptLease? {
         try KeptLease(Ledger.reconciliation, of: self, clock: machineClock)
     }
@@ -80,7 +80,7 @@ extension Ledger {
     }
 }
 
-/// What a run finds from rows alone.
+/// The work that a run finds from rows alone.
 extension Ledger {
     package func staleOrders(
         of project: ProjectID, in shard: Shard, at now: Instant

@@ -6,8 +6,8 @@ import Threading
 /// How far the machine's clock differs from the database's, measured by every connection and
 /// commit.
 ///
-/// An instance must not record instants ahead of all other clocks. Later events in the same shard
-/// could not be recorded any earlier.
+/// An instance must not record instants ahead of all other clocks, because later events in the same
+/// shard could then not be recorded at earlier instants.
 final class DatabaseClock: Sendable {
     /// The lead in milliseconds beyond which operators are warned.
     private static let warningLimit: Int64 = 2000
@@ -16,7 +16,7 @@ final class DatabaseClock: Sendable {
     private static let pauseBetweenWarnings: Int64 = 60_000
 
     private struct State {
-        /// By how much the machine's clock is ahead, at least; negative if it is behind.
+        /// The minimum by which the machine's clock is ahead; negative if it is behind.
         var lead: Int64 = 0
         /// When the log last warned, by the monotonic clock.
         var warnedAt = Int64.min / 2
@@ -36,7 +36,7 @@ final class DatabaseClock: Sendable {
         ) { [state] in state.change(wake: .none) { $0.lead } }
     }
 
-    /// When the database was asked for its time, by both of the machine's clocks.
+    /// When the database was asked for its time, on both of the machine's clocks.
     struct Beginning {
         fileprivate let instant: Instant
         fileprivate let time: Int64
@@ -47,11 +47,11 @@ final class DatabaseClock: Sendable {
         machineClock.map { Beginning(instant: $0(), time: monotonicMilliseconds()) }
     }
 
-    /// Takes in a reading of the database's clock from some time after `beginning`. A slow answer
-    /// makes no clock look wrong.
+    /// Takes a reading of the database's clock from some time after `beginning`. A slow answer does
+    /// not make a clock look wrong.
     func compare(_ database: Instant, since beginning: Beginning?) {
         guard let beginning, let end = machineClock?() else { return }
-        // If the machine's clock was set in between, its current reading counts for then as well.
+        // If the machine's clock was set in between, its current reading also counts for the beginning.
         let passed = monotonicMilliseconds() - beginning.time
         let start = max(beginning.instant, end.advanced(byMilliseconds: -passed))
         let lead =
@@ -72,7 +72,7 @@ final class DatabaseClock: Sendable {
         if isRefusing != wasRefusing || isWarned { tell(lead, isRefusing) }
     }
 
-    /// What keeps this instance from writing; `nil` if the clocks agree closely enough.
+    /// The obstacle to this instance's writing; `nil` if the clocks agree closely enough.
     var impediment: Impediment? {
         let (lead, isRefusing) = state.change(wake: .none) { ($0.lead, $0.isRefusing) }
         return isRefusing ? .clocksApart(by: lead) : nil

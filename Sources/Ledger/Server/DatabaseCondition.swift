@@ -6,12 +6,12 @@ import Threading
 /// The result of a check of the database.
 struct DatabaseLook: Sendable {
     let isReadOnly: Bool
-    /// How many standbys must confirm a commit, and how many can at the moment.
+    /// How many standbys must confirm a commit, and how many currently can.
     let standbysNeeded: Int64
     let standbysPresent: Int64
     /// Commits that have long been waiting for standbys.
     let waitingCommits: Int64
-    /// Whether an instance noted that the log lacks something.
+    /// Whether an instance has noted that the log lacks events.
     let isNoted: Bool
     let demand: LogDemand
 
@@ -26,12 +26,12 @@ struct DatabaseLook: Sendable {
 
 /// What prevents writes to the database, according to recent checks and writes.
 final class DatabaseCondition: Sendable {
-    /// After this many milliseconds, a check says nothing about the present.
+    /// A check older than this many milliseconds says nothing about the present.
     private static let patience: Int64 = 2000
     private struct State {
         var look: DatabaseLook?
         var lookedAt: Int64 = 0
-        /// When another server was last looked for.
+        /// When this process last looked for another server.
         var doubtedAt: Int64 = 0
         /// Whether a write failed for lack of space and none has succeeded since.
         var isFull = false
@@ -54,7 +54,7 @@ final class DatabaseCondition: Sendable {
         state.change(wake: .none) { $0.impediments }
     }
 
-    /// Whether it has answered a moment ago, and nothing prevents writes.
+    /// Whether the database has just answered and accepts writes.
     var isUsable: Bool {
         state.change(wake: .none) { state in
             state.look != nil && state.impediments.isEmpty
@@ -62,7 +62,7 @@ final class DatabaseCondition: Sendable {
         }
     }
 
-    /// What would certainly prevent a write.
+    /// An obstacle that would certainly prevent a write.
     var barrier: Impediment? {
         state.change(wake: .none) { state in
             guard let look = state.look,
@@ -73,12 +73,12 @@ final class DatabaseCondition: Sendable {
         }
     }
 
-    /// Whether to look for another server because writes fail: one may have been promoted. At most
-    /// once per `pause` milliseconds.
+    /// Whether to look for another server because writes fail, since one may have been promoted.
+    /// True at most once per `pause` milliseconds.
     func isDoubtDue(every pause: Int64) -> Bool {
         state.change(wake: .none) { state in
             let now = monotonicMilliseconds()
-            // No other server has a log that this program knows.
+            // Another server would not have a log that this program knows either.
             let isInDoubt = state.look?.impediments.contains { $0.kind != .outdated } ?? false
             guard isInDoubt, now - state.doubtedAt >= pause else { return false }
             state.doubtedAt = now
@@ -129,8 +129,8 @@ final class DatabaseCondition: Sendable {
 extension Impediment {
     static let full = Impediment(
         .full,
-        "The disk of the database is full: PostgreSQL cannot write any more. Make room where its data and "
-            + "its write-ahead log are.")
+        "The database's disk is full, so PostgreSQL can no longer write. Free up space for its data and "
+            + "its write-ahead log.")
 
     static let readOnly = Impediment(
         .readOnly,
@@ -142,7 +142,7 @@ extension Impediment {
         let found = look.standbysPresent == 0 ? "none is" : "\(look.standbysPresent) are"
         return Impediment(
             .noStandby,
-            "Commits wait for \(needed) and \(found) connected. Start a standby, or change "
+            "Commits wait for \(needed), but \(found) connected. Start a standby, or change "
                 + "synchronous_standby_names.")
     }
 

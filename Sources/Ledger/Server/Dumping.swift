@@ -4,7 +4,7 @@ import SQL
 
 /// The log at one moment. While it is open, a dump can share it.
 package struct LogSnapshot: ~Copyable {
-    /// The snapshot ends with this transaction.
+    /// The connection whose open transaction holds the snapshot.
     private let connection: Connection
     /// The name for `pg_dump --snapshot`.
     package let name: String

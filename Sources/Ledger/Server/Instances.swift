@@ -2,10 +2,10 @@ package import Core
 package import Postgres
 import SQL
 
-/// An instance as its row describes it.
+/// An instance as described by its row.
 package struct SeenInstance: Sendable {
     package let name: String
-    /// How many milliseconds ago, by PostgreSQL's clock.
+    /// How many milliseconds ago the instance started, by PostgreSQL's clock.
     package let startedAgo: Int64
     package let seenAgo: Int64
     /// JSON that the instance wrote.
@@ -27,13 +27,13 @@ package struct LastDone: Sendable {
     }
 }
 
-/// A table, or an index of one, as it lies in the database.
+/// A table, or one of its indexes, as stored in the database.
 package struct StoredRelation: Sendable {
     package let table: String
     /// `nil` for the table itself.
     package let index: String?
     package let bytes: Int64
-    /// As PostgreSQL last counted them; `nil` if it has not yet.
+    /// PostgreSQL's last count; `nil` before the first one.
     package let rows: Int64?
 }
 
@@ -51,7 +51,7 @@ extension Ledger {
         try sendBeside(Statement.forgetInstance(.text(name)))
     }
 
-    /// Records that something was done now.
+    /// Records that the task was done now.
     package func note(done what: String, says: String) throws(Fault) {
         try sendBeside(Statement.noteDone(.text(what), .text(says)))
     }
@@ -87,7 +87,7 @@ extension Ledger {
     package var unreadStreams: [(subject: UnreadSubject, reason: String)] { unread.list }
 }
 
-/// What commands read and write without a service.
+/// The data that commands read and write without a running service.
 package struct OperatorsView: ~Copyable {
     var link: Link
 
@@ -160,8 +160,8 @@ package struct OperatorsView: ~Copyable {
         }
     }
 
-    /// Kinds of store calls that used up their budget, or rest at the store's request, with the
-    /// milliseconds left.
+    /// Kinds of store calls that have used up their budget, or are paused at the store's request,
+    /// with the milliseconds left.
     package mutating func budgets(
         at now: Instant
     ) throws(LedgerError) -> [(place: String, usedFor: Int64, restsFor: Int64)] {

@@ -2,9 +2,9 @@ import Core
 import Synchronization
 import Threading
 
-/// The last fault that looked as if the database were away, in the database's own words, which callers do not get.
+/// The last fault that suggested an unreachable database, in the database's own words, which callers do not get.
 final class LastTrouble: Sendable {
-    /// For how long it may explain what failed, in milliseconds.
+    /// For how many milliseconds it may explain later failures.
     private static let memory: Int64 = 60_000
 
     private let last = Mutex<(words: String, at: Int64)?>(nil)
@@ -26,7 +26,7 @@ final class LastTrouble: Sendable {
 }
 
 extension Ledger {
-    /// What failed last although the database could be used, as far as is known; `nil` while it cannot be used.
+    /// The last failure that occurred although the database seemed usable; `nil` while it is not usable.
     package var puzzle: String? {
         guard condition.isUsable else { return nil }
         return troubles.words ?? "PostgreSQL has not said why."

@@ -3,7 +3,7 @@ import Postgres
 
 /// What a database demands of the programs that write to it.
 package struct LogDemand: Hashable, Sendable {
-    /// The migration that made it.
+    /// The migration that introduced demands.
     static let firstMigration: Int64 = 12
 
     package let format: LogFormat
@@ -12,7 +12,7 @@ package struct LogDemand: Hashable, Sendable {
     /// The oldest migration whose programs still work under the schema.
     let migration: Int64
 
-    /// Reads the row of `read_format`, or the same columns behind others.
+    /// Reads the row of `read_format`, or the same columns starting at `column`.
     init(_ rows: borrowing Rows, _ row: Int, from column: Int = 0) {
         format = LogFormat(Int(rows.int8(row, column)))
         program = rows.optionalText(row, column + 1)
@@ -22,7 +22,7 @@ package struct LogDemand: Hashable, Sendable {
     /// Whether this program works under the schema.
     package var isMet: Bool { migration <= Schema.needed }
 
-    /// Why this program must not write, and which one is wanted; `nil` if it may.
+    /// Why this program must not write, and which release is needed; `nil` if it may write.
     package var impediment: Impediment? {
         if format > .own {
             let wanted = program.map { "deed \($0)" } ?? "the release that raised it"
@@ -34,7 +34,7 @@ package struct LogDemand: Hashable, Sendable {
         if !isMet {
             return Impediment(
                 .outdated,
-                "The schema is one for releases that know migration \(migration), and this program knows "
+                "The schema is for releases that know migration \(migration), and this program knows "
                     + "\(Schema.needed) at most, so it writes nothing. Install the release that ran deed migrate, or a "
                     + "newer one, in its place.")
         }

@@ -8,8 +8,8 @@ extension Ledger {
     /// How often to try a server's only address again while writes fail, in milliseconds.
     private static let addressPause: Int64 = 1000
 
-    /// Checks the database, and gives up connections to a hanging server. Returns the test clock's
-    /// time, if there is one.
+    /// Checks the database, and abandons connections to a hanging server. Returns the test clock's
+    /// time, if there is a test clock.
     package func look() throws(Fault) -> Instant? {
         do throws(LedgerError) {
             return try lookTwice()
@@ -18,9 +18,9 @@ extension Ledger {
         }
     }
 
-    /// Decides about a silent session with a new one. A slow server answers it, if only with a
-    /// refusal, and its other sessions stay usable. A hanging server does not answer. If it meets
-    /// another server, the greeting gives up the other sessions.
+    /// Tests with a new session why the old one is silent. A slow server answers the new session, if only
+    /// with a refusal, and its other sessions stay usable. A hanging server does not answer. If the new
+    /// session reaches a different server, connecting abandons the other sessions.
     private func lookTwice() throws(LedgerError) -> Instant? {
         do throws(LedgerError) {
             return try lookOnce()
@@ -33,7 +33,7 @@ extension Ledger {
             if !known.isServerKnown { pulse.lose() }
             return found
         } catch {
-            // Only once: later connections belong to a server that is slow at worst.
+            // Done only once: later connections belong to a server that is at worst slow.
             if case .postgres(let reason) = error, !reason.isAnswer, hanging.begins() {
                 pulse.lose()
             }
@@ -41,13 +41,13 @@ extension Ledger {
         }
     }
 
-    /// Throws if reads may come from a server that others no longer write to. One that was
-    /// suspended while a standby was promoted answers as before until this notices.
+    /// Throws if reads may come from a server to which other instances no longer write. A server
+    /// that was suspended while a standby was promoted keeps answering until this check notices.
     package func requireCertainty() throws(Fault) {
         if !condition.dependsOnStandby { return }
         let asked = monotonicMicroseconds()
         let fault = certainty.change(wake: .none) { last in
-            // Another caller's look that began since then is good enough.
+            // Another caller's check that began after this call is good enough.
             if last.began < asked {
                 last.began = monotonicMicroseconds()
                 do throws(Fault) {
@@ -62,9 +62,9 @@ extension Ledger {
         if let fault { throw fault }
     }
 
-    /// While writes fail, other addresses are checked as well: a new session goes to the server
-    /// promoted last. If that is another server, sessions with this one are given up. A single
-    /// address may also lead to another server, and is tried less often.
+    /// While writes fail, other addresses are checked as well: a new session goes to the most
+    /// recently promoted server. If that is a different server, sessions with this one are
+    /// abandoned. A single address may also lead to another server, but is tried less often.
     private func lookOnce() throws(LedgerError) -> Instant? {
         let found = try lookAtServer()
         let pause = hasOtherAddresses ? 0 : Ledger.addressPause
@@ -94,8 +94,8 @@ extension Ledger {
         return found.testClock
     }
 
-    /// Does not retry after silence, which would only delay the result. After a server was refused,
-    /// it does connect again, because nothing else might.
+    /// Does not retry after silence, which would only delay the result. After refusing a server, it
+    /// does connect again, because nothing else might.
     private func askOnce<Answer>(
         _ body: (inout Connection) throws(LedgerError) -> Answer
     ) throws(LedgerError) -> Answer {
@@ -105,8 +105,8 @@ extension Ledger {
         }
     }
 
-    /// What would prevent writing rows that do not follow from the log: wrong clocks, or a wait
-    /// that would hold a connection and a server session.
+    /// The obstacle to writing rows that do not follow from the log: wrong clocks, or a wait that
+    /// would hold a connection and a server session.
     var barrier: Impediment? { clocks.database.impediment ?? condition.barrier }
 
     func requireWritable() throws(Fault) {
@@ -158,7 +158,7 @@ extension Connection {
             return true
         } catch {
             guard case .postgres(let reason) = error, reason.kind == .statement else { throw error }
-            // If the login may not try this, the next write will tell.
+            // If the login may not try this, the next write will show it.
             return !reason.isLackOfRoom
         }
     }

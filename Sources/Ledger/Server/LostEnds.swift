@@ -3,12 +3,12 @@ import Postgres
 import SQL
 
 /// Notes that an instance leaves for others in a database that lacks events. The others may have
-/// met the database before they saw those events, or may be new. A note stops its readers but
-/// proves nothing. It names ends of shards, and does not count if the database has them or a loss
-/// was accepted since.
+/// connected before they saw those events, or may be new. A note stops the readers but proves
+/// nothing. It names ends of shards. It does not count if the database has those events, or if a
+/// loss was accepted since.
 extension Connection {
-    /// Notes what this instance has seen and the server lacks, once. If that cannot be written, as
-    /// on a standby, other instances will not continue with the server either.
+    /// Notes, once, the ends that this instance has seen and the server lacks. If that cannot be
+    /// written, as on a standby, other instances will not continue with the server either.
     mutating func note(_ shortage: Shortage, after acceptances: Int) {
         let isNoted = shortage.own.allSatisfy { own in
             shortage.stopping(after: acceptances).contains {
@@ -28,14 +28,14 @@ extension Connection {
 }
 
 extension LogGuard {
-    /// Compares with the server again, since an instance noted that something is missing.
+    /// Compares with the server again, because an instance has noted that events are missing.
     func heed(_ connection: inout Connection) throws(LedgerError) {
         if heedsOthers { try meet(&connection) }
     }
 }
 
 extension Ledger {
-    /// Deletes the instances' notes, because the log was accepted as it is.
+    /// Deletes the instances' notes, because an operator accepted the log as it is.
     package func forgetLostEnds() throws(Fault) {
         try faulting { () throws(LedgerError) in
             try pool.settled { connection throws(LedgerError) in

@@ -3,7 +3,7 @@ import Crypto
 import Postgres
 import SQL
 
-/// A server that a connection was made to.
+/// A server to which a connection was made.
 struct MetServer {
     /// The server's address, and its timeline if known, for people.
     let name: String
@@ -11,7 +11,7 @@ struct MetServer {
     let identity: ServerIdentity?
 }
 
-/// What a server lacks of the log.
+/// The part of the log that a server lacks.
 struct Shortage {
     struct Shortfall {
         let mark: ShardMark
@@ -22,22 +22,22 @@ struct Shortage {
         let acceptances: Int64?
     }
     let server: MetServer
-    /// A later timeline of this server that was seen.
+    /// A later timeline of this server that this instance has seen.
     let laterTimeline: Int64?
-    /// What this instance has seen.
+    /// The missing ends that this instance has seen.
     let own: [Shortfall]
-    /// What other instances noted in the database.
+    /// The missing ends that other instances noted in the database.
     let noted: [Shortfall]
 
-    /// Whether there is more evidence than notes of others.
+    /// Whether there is more evidence than other instances' notes.
     var isOwn: Bool { !own.isEmpty || laterTimeline != nil }
 
-    /// What others noted after this number of losses was accepted.
+    /// The shortfalls that others noted after this number of losses was accepted.
     func stopping(after acceptances: Int) -> [Shortfall] {
         noted.filter { ($0.acceptances ?? 0) >= Int64(acceptances) }
     }
 
-    /// Includes the notes of others that stop this instance.
+    /// Includes the others' notes that stop this instance.
     func impediment(_ stopping: [Shortfall]) -> Impediment {
         var parts: [String] = []
         let furthest = (own + stopping).reduce(into: [Shard: Shortfall]()) { furthest, one in
@@ -79,7 +79,7 @@ extension Connection {
                     system: rows.text(0, 0), database: rows.text(0, 2), timeline: rows.int8(0, 1))
             }
         } catch {
-            // Some hosting services refuse this question. Then only the log can show a difference.
+            // Some hosting services refuse this query. Then only the log can show a difference.
             guard case .postgres(let reason) = error, reason.kind == .statement else { throw error }
         }
         let timeline = identity.map { " (timeline \($0.timeline))" } ?? ""
@@ -94,7 +94,7 @@ extension Connection {
         return root
     }
 
-    /// What the server lacks, including what others noted; `nil` if it has everything.
+    /// The part of the log that the server lacks, including others' notes; `nil` if it has everything.
     mutating func shortage(of seen: SeenLog, at server: MetServer) throws(LedgerError) -> Shortage?
     {
         let marks = seen.marks.values.sorted { $0.shard < $1.shard }

@@ -14,13 +14,13 @@ package struct SchemaDifference: Hashable, Sendable, CustomStringConvertible {
     /// `nil` if nothing is there.
     package let found: String?
 
-    /// Whether it is outside the schema. Deed did not create it, and an administrator can change
-    /// it.
+    /// Whether it is outside the schema. Deed did not create such an object, and an administrator
+    /// can change it.
     package var isOutside: Bool { ["database", "role deed_service"].contains(object) }
 
     package var description: String {
         "\(object), \(aspect): should be \(expected ?? "nothing") and is \(found ?? "nothing")."
-            + (remedy.map { " To mend it: \($0)" } ?? "")
+            + (remedy.map { " To repair it: \($0)" } ?? "")
     }
 
     /// The statement or command that fixes it, if there is one.
@@ -48,7 +48,7 @@ package struct SchemaDifference: Hashable, Sendable, CustomStringConvertible {
         Set((text ?? "").split(separator: ", ").map(String.init))
     }
 
-    /// Rights and their objects in SQL.
+    /// The rights and their objects, in SQL.
     private func listed(_ rights: Set<String>) -> String {
         let names = rights.map { $0.prefix { $0 != " " }.lowercased() }.sorted()
         let parts = object.split(separator: ".", maxSplits: 2)
@@ -71,10 +71,10 @@ private struct SchemaAspect: Hashable {
 }
 
 extension Connection {
-    /// Differences from what this release's migrations create: tables, views, functions, triggers,
-    /// constraints, their owners, and the rights of the service, of PUBLIC, and of others beyond
-    /// reading. Also differences in the list of applied migrations. Only a newer release can compare the schema that
-    /// it made.
+    /// Differences from the schema that this release's migrations create: tables, views, functions,
+    /// triggers, constraints, their owners, and the rights of the service, of PUBLIC, and of others
+    /// beyond reading. Includes differences in the list of applied migrations. A newer schema is
+    /// not compared, because only the release that created it can do that.
     package mutating func schemaDifferences() throws(LedgerError) -> [SchemaDifference] {
         if try appliedMigrations().last.map({ $0.number > Schema.needed }) == true { return [] }
         var found = try describedSchema()
@@ -154,8 +154,8 @@ extension Schema {
         try link.settled { connection throws(LedgerError) in try connection.schemaDifferences() }
     }
 
-    /// Revokes from PUBLIC what only the service needs. Leaves other logins' rights alone;
-    /// `differences` reports them.
+    /// Revokes from PUBLIC the rights that only the service needs. Other logins' rights stay as
+    /// they are; `differences` reports them.
     package mutating func narrow() throws(LedgerError) {
         try link.settled { connection throws(LedgerError) in
             try connection.beginAlone()
@@ -163,9 +163,9 @@ extension Schema {
         }
     }
 
-    /// Lets only the service's login connect, and logins that were granted something in the
-    /// database; `nil` if the owner serves. Processes take turns, as in a migration: PostgreSQL
-    /// refuses the second of two changes to a database's rights.
+    /// Lets only the service's login connect, along with logins that were granted rights in the
+    /// database; `nil` if the owner serves. Processes take turns, as in a migration, because
+    /// PostgreSQL refuses the second of two concurrent changes to a database's rights.
     package mutating func close(to login: String?) throws(LedgerError) {
         try link.settled { connection throws(LedgerError) in
             try connection.beginAlone()
@@ -176,8 +176,8 @@ extension Schema {
         }
     }
 
-    /// The role that needs the right to see standbys; `nil` if none is required or the role has the
-    /// right.
+    /// The role that needs the right to see standbys; `nil` if no standby is required or the role
+    /// has the right.
     package mutating func blindToStandbys() throws(LedgerError) -> String? {
         try link.settled { connection throws(LedgerError) in
             var owner: String?

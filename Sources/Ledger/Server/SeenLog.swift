@@ -1,7 +1,7 @@
 package import Core
 package import Crypto
 
-/// What was seen of a log: the furthest end of each shard, and the server.
+/// The part of a log that was seen: the furthest end of each shard, and the server.
 package struct SeenLog: Hashable, Sendable {
     /// The chain of the log's first event, which identifies the log; `nil` while it is empty.
     package var root: Digest32?
@@ -15,7 +15,7 @@ package struct SeenLog: Hashable, Sendable {
 
     var isEmpty: Bool { marks.isEmpty }
 
-    /// False if nothing is new.
+    /// Returns false if nothing is new.
     @discardableResult
     package mutating func note(_ newer: some Sequence<ShardMark>) -> Bool {
         var isNew = false
@@ -26,7 +26,7 @@ package struct SeenLog: Hashable, Sendable {
         return isNew
     }
 
-    /// False if it was known.
+    /// Returns false if the identity was already known.
     mutating func note(_ identity: ServerIdentity?) -> Bool {
         guard let identity, identity != server else { return false }
         if let server, identity.isEarlier(than: server) { return false }
@@ -34,7 +34,7 @@ package struct SeenLog: Hashable, Sendable {
         return true
     }
 
-    /// Starts again at the log's end after losses were accepted. False if those were known.
+    /// Starts again at the log's end after losses were accepted. False if those losses were already known.
     mutating func begin(
         anew ends: [ShardMark], at identity: ServerIdentity?, accepting accepted: Set<AcceptanceID>
     ) -> Bool {
@@ -46,8 +46,8 @@ package struct SeenLog: Hashable, Sendable {
         return true
     }
 
-    /// Merges what another process has seen of the same log in the same database. The one that
-    /// knows more accepted losses has the current history.
+    /// Merges the part that another process has seen of the same log in the same database. The
+    /// process that knows more accepted losses has the current history.
     package mutating func merge(_ other: SeenLog) {
         if acceptances.isStrictSuperset(of: other.acceptances) { return }
         if acceptances.isStrictSubset(of: other.acceptances) {
@@ -72,7 +72,7 @@ package struct ServerIdentity: Hashable, Sendable {
         self.timeline = timeline
     }
 
-    /// Whether this is the other identity before a promotion.
+    /// Whether this is the other identity as it was before a promotion.
     func isEarlier(than other: ServerIdentity) -> Bool {
         system == other.system && timeline < other.timeline
     }

@@ -2,7 +2,7 @@ package import Core
 package import Postgres
 import SQL
 
-/// What a set-up needs to know about a PostgreSQL server, a login and a database.
+/// The facts about a PostgreSQL server, a login and a database that a setup needs.
 package struct ServerExamination: Sendable {
     /// Such as 150004.
     package let version: Int64

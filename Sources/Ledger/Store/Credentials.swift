@@ -32,7 +32,7 @@ extension Ledger {
         }
     }
 
-    /// Replaces credentials of this revision; false if others were stored in between.
+    /// Replaces credentials of this revision; false if others were stored in the meantime.
     package func putCredentials(_ sealed: SealedCredentials) throws(Fault) -> Bool {
         try requireWritable()
         let (app, status) = (sealed.app, sealed.status)

@@ -2,9 +2,9 @@ package import Core
 import Postgres
 import SQL
 
-// How far stores' records were read.
+// How far stores' records have been read.
 extension Ledger {
-    /// Customers of a project and these apps whose subscriptions are due for an inquiry, most
+    /// A project's customers with subscriptions in these apps that are due for a store query, most
     /// overdue first.
     package func dueInquiries(
         of project: ProjectID, _ apps: [AppID], by instant: Instant, after last: DueInquiry?,
@@ -51,7 +51,7 @@ extension Ledger {
         _ = try list(Call(statement: .keepHistory, binds: purchase.binds + told)) { _, _ in () }
     }
 
-    /// The time up to which all of the store's notifications to an app's server were read.
+    /// The time up to which all of the store's notifications to an app's server have been read.
     package func notificationMark(
         of app: StoreApp, in environment: Environment
     ) throws(Fault) -> Instant? {

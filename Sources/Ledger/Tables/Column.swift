@@ -18,7 +18,7 @@ struct Column: Sendable {
     private(set) var isIndexed = false
     /// Whether it must match the log. Other columns are for people and keep their first value.
     private(set) var isCompared = true
-    /// Whether the table contains it. The statement that writes rows may take more columns.
+    /// Whether the table contains it. The statement that writes rows may take additional columns.
     private(set) var isKept = true
     /// How a commit combines an existing value with its own.
     private(set) var joined: String?
@@ -31,7 +31,7 @@ struct Column: Sendable {
     static func smallint(_ name: StaticString) -> Column { Column(name, .smallint) }
     static func text(_ name: StaticString) -> Column { Column(name, .text) }
     static func number(_ name: StaticString) -> Column { Column(name, .bigint) }
-    /// In milliseconds.
+    /// An instant in milliseconds.
     static func instant(_ name: StaticString) -> Column { Column(name, .instant) }
     static func flag(_ name: StaticString) -> Column { Column(name, .boolean) }
     static func bytes(_ name: StaticString) -> Column { Column(name, .bytea) }
@@ -64,7 +64,7 @@ extension Column {
     /// A cast for bound texts.
     var cast: String { kind == .json || kind == .jsonb ? "::\(kind.rawValue)" : "" }
 
-    /// The column's cells as one array.
+    /// The column's cells as a single array.
     func bind(_ rows: [Row], at place: Int) -> Bind {
         switch kind {
         case .smallint: .int2s(rows.map { Int16(clamping: $0[place].number ?? 0) })
@@ -75,7 +75,7 @@ extension Column {
         }
     }
 
-    /// One cell as a place in a list. `nil` comes before all others.
+    /// One cell, as a place in a list. `nil` comes before all others.
     func bind(_ text: String?) -> Bind {
         switch cell(text) {
         case .text(let text): .text(text ?? "")
@@ -85,7 +85,7 @@ extension Column {
         }
     }
 
-    /// The cell for a text from PostgreSQL.
+    /// The cell for text from PostgreSQL.
     func cell(_ text: String?) -> Cell {
         switch kind {
         case .text, .json, .jsonb: .text(text)
@@ -117,7 +117,7 @@ enum Cell: Hashable, Sendable {
 
     static func instant(_ instant: Instant?) -> Cell { .number(instant?.milliseconds) }
 
-    /// The text that PostgreSQL would give.
+    /// The text that PostgreSQL would return.
     var text: String? {
         switch self {
         case .text(let text): text
@@ -133,7 +133,7 @@ enum Cell: Hashable, Sendable {
     fileprivate var bytes: [UInt8]? { if case .bytes(let bytes) = self { bytes } else { nil } }
 }
 
-/// A JSON object with sorted members, or a list, as text; for comparing what is stored as `jsonb`.
+/// A JSON object with sorted members, or a list, as text. Serves to compare values stored as `jsonb`.
 private func inOrder(_ text: String?) -> String? {
     guard let text, let json = try? JSON.read(text) else { return text }
     if case .array = json { return json.text }

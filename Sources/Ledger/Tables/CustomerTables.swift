@@ -15,8 +15,8 @@ extension Table {
         "customers",
         Column.ofStream + [
             .number("version"),
-            // A commit writes only what it changed. The job does the rest by the newer catalog, and
-            // must still find the customer.
+            // A commit writes only the parts that it changed. The job rewrites the rest by the
+            // newer catalog, and must still be able to find the customer.
             .number("catalog_version").byCatalog
                 .joined(by: "least(known.catalog_version, excluded.catalog_version)"),
             .jsonb("runs").byCatalog, .instant("next_boundary_at").byCatalog,
@@ -92,7 +92,7 @@ extension Table {
         } name: { id, _ in
             [.text(id.text)]
         } cells: { id, origin in
-            // Usually it is the newest grant.
+            // Usually this is the newest grant.
             guard let grant = origin.customer.grants.last(where: { $0.id == id }) else {
                 return nil
             }

@@ -2,16 +2,16 @@ import Core
 import Postgres
 import SQL
 
-/// A commit's changes to the tables of tokens that have no customer.
+/// A commit's changes to the tables of tokens without a customer.
 struct FreeTokenRows {
     private let known: KnownTokens
-    /// Rows without an event of their keeper. They are removed.
+    /// Rows that no event of their keeper supports. They are removed.
     private let strays: [StrayToken]
     private var waiting: [Row] = []
     private var carried: [Row] = []
     /// Streams whose purchases stopped waiting.
     private var released: [Stream] = []
-    /// Purchases that left their holder, or stay there despite their tokens.
+    /// Purchases that left their holder, or stay with it despite their tokens.
     private var settled: [(holder: Stream, purchase: PurchaseID)] = []
 
     init(_ known: KnownTokens, strays: [StrayToken]) {
@@ -19,7 +19,7 @@ struct FreeTokenRows {
         self.strays = strays
     }
 
-    /// Takes in a stream's events. `origin` has the state after them.
+    /// Adds a stream's events. `origin` has the state after them.
     mutating func add(_ events: [Event], of origin: Origin) {
         var seen = Set<PurchaseID>()
         for event in events {
@@ -33,7 +33,7 @@ struct FreeTokenRows {
                 }
                 continue
             }
-            // Most tokens belong to a customer, and nothing else is looked up for those.
+            // Most tokens belong to a customer, and those need no further lookup.
             let free = purchase.tokens.filter {
                 known.owners[TokenKey($0.text, in: origin.stream)] == nil
             }
@@ -63,10 +63,10 @@ struct FreeTokenRows {
         }
     }
 
-    /// Tokens that no other commit may give away meanwhile.
+    /// Tokens that no other commit may assign meanwhile.
     var awaited: [String?] { (waiting + carried).map { $0[2].text } }
 
-    /// Runs before customers get tokens, since nothing may wait under those.
+    /// Runs before customers get tokens, since no purchase may wait under those.
     var removals: [Call] {
         let gone = strays.filter { !$0.isKept }.map(\.keeper)
         let kept = strays.filter(\.isKept).map(\.row)

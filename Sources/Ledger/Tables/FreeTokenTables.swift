@@ -3,7 +3,7 @@ import SQL
 
 extension Table {
     /// Purchases kept under a reserved name until a customer claims them. A state shows only
-    /// roughly since when.
+    /// roughly how long they have been waiting.
     static let unclaimed = Table(
         "unclaimed",
         [
@@ -39,7 +39,7 @@ extension Table {
             carrying.cells(isLookedAt: false)
         })
 
-    /// Account tokens without a customer on held purchases, if they could move the purchase.
+    /// Account tokens of held purchases that belong to no customer yet, if they could move the purchases.
     static let carriedTokens = Table(
         "carried_tokens",
         [
@@ -74,7 +74,7 @@ struct Carrying: Hashable {
     let token: AccountToken
     let held: HeldPurchase
 
-    /// Its key in either table. An unclaimed purchase's name also names its keeper.
+    /// Its key in either table. The name of an unclaimed purchase is also that of its keeper.
     func name(in stream: Stream) -> Row {
         [
             .text(token.text), .text(held.purchase.store.rawValue),
@@ -98,7 +98,8 @@ extension Purchase {
 }
 
 extension HeldPurchase {
-    /// What waits for a customer is named as its keeper is: that leads to the keeper, whatever else it is called.
+    /// A waiting purchase gets the name of its keeper, so that the row leads to the keeper,
+    /// whatever other names the purchase has.
     func named(in stream: Stream) -> HeldPurchase {
         HeldPurchase(app: app, purchase: stream.customer.unclaimed ?? purchase)
     }

@@ -3,8 +3,8 @@ import SQL
 
 // These keys start with the column that distinguishes rows best.
 extension Table {
-    /// Who holds a purchase. Commits write changes through `Holders`, and a second claim violates
-    /// the key.
+    /// The holders of purchases. Commits write changes through `Holders`, and a second claim
+    /// violates the key.
     static let holders = Table(
         "holders",
         [

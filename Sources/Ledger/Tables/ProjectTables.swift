@@ -48,8 +48,8 @@ extension Table {
             ]
         })
 
-    /// Which project has an app. Removals run first, since another project may set the same app in
-    /// the same commit.
+    /// The projects that have each app. Removals run first, since another project may set the same
+    /// app in the same commit.
     static let apps = Table(
         "apps",
         [

@@ -5,7 +5,7 @@ import SQL
 extension Table {
     /// Tables with rows in customers' own shards.
     static let ofCustomers = [customers, purchases, balances, orders, grants, waitingCredits]
-    /// In writing order: what customers have comes before what they lack.
+    /// In writing order: names with a customer come before those without one.
     static let ofNames = [
         holders, erasedPurchases, transactionNames, unclaimed, orderOwners, tokens, unclaimedTokens,
         carriedTokens,
@@ -13,14 +13,14 @@ extension Table {
     static let ofProjects = [projects, keys, apps]
 }
 
-/// A commit's changes to tables that follow from the log: each row once, in its final form.
+/// A commit's changes to tables that follow from the log. Each row occurs once, in its final form.
 struct ProjectedRows {
     private var ofCustomers = Table.ofCustomers.map { ChangedRows(table: $0) }
     private var ofNames = Table.ofNames.map { ChangedRows(table: $0) }
     private var ofProjects = Table.ofProjects.map { ChangedRows(table: $0) }
     private var freeTokens: FreeTokenRows
     private let waitingCredits: WaitingCreditRows
-    /// Erased customers, as they were before.
+    /// Erased customers, in their previous states.
     private let erased: [Origin]
     /// Whether to write every row that follows from the catalog.
     private var isWhole = false
@@ -54,7 +54,7 @@ struct ProjectedRows {
         }
     }
 
-    /// Erasing runs first, to keep later records.
+    /// Erasing runs first, so that it does not remove later records.
     var calls: [Call] {
         let credits = waitingCredits.rows(erased: erased.map(\.stream))
         var calls = erased.isEmpty ? [] : Table.erasing(erased)
@@ -67,7 +67,7 @@ struct ProjectedRows {
         return calls
     }
 
-    /// Runs before everything that it protects.
+    /// Runs before all calls that it protects.
     private var guarding: [Call] {
         let given = ofNames.first { $0.table == .tokens }?.rows.map { $0[2].text } ?? []
         let awaited = freeTokens.awaited
@@ -112,8 +112,8 @@ extension Table {
         let streams = origins.map(\.stream)
         let kept = [customers, erasedPurchases]
         let rest = (ofCustomers + ofNames).filter { $0 != holders && !kept.contains($0) }
-        // Storing a store's answer about a purchase locks its holder. The answer is thus stored
-        // before the rest is removed, or never.
+        // Storing a store's answer about a purchase locks the purchase's holder. The answer is
+        // therefore stored either before the rest is removed, or never.
         return [
             holders.removeRows(of: origins), Statement.eraseKeptStates(streams),
             Statement.eraseCustomers(streams),
@@ -127,8 +127,8 @@ extension Table {
         return gone.isEmpty ? nil : remove(gone)
     }
 
-    /// Calls that rewrite every row of these customers that follows from the catalog. Their kept states
-    /// are kept anew when they grow.
+    /// Calls that rewrite every row of these customers that follows from the catalog. Their kept
+    /// states are replaced when they grow.
     static func rewriting(_ streams: [Stream], _ origins: [Origin]) -> [Call] {
         let tables = (ofCustomers + ofNames).filter(\.followsFromState)
         return [Statement.dropKeptStates(streams)] + tables.compactMap { $0.clear(streams) }

@@ -19,7 +19,7 @@ extension Table {
         } name: { id, _ in
             [.text(id.store.rawValue), .text(id.original.text)]
         } cells: { id, origin in
-            // The transaction that began last determines product, dates and state.
+            // The most recently started transaction determines product, dates and state.
             guard let purchase = origin.customer.purchase(id), purchase.id == id,
                 let newest = purchase.newest
             else { return nil }

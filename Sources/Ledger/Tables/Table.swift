@@ -1,14 +1,14 @@
 import Core
 
-/// A table that follows from the log. Declared once: all statements that write, read, list, sample,
-/// compare, repair and erase its rows are made from this.
+/// A table that follows from the log, declared once. All statements that write, read, list, sample,
+/// compare, repair and erase its rows are generated from the declaration.
 final class Table: Sendable {
     let shape: TableShape
     let statements: TableStatements
     private let source: RowSource?
 
-    /// Columns of the key come first; `order` is the order of the key's index. Without a source, no
-    /// state determines which rows exist.
+    /// The key's columns come first; `order` is their order in the key's index. Without a source,
+    /// no state determines which rows exist.
     init(
         _ name: StaticString, _ columns: [Column], key: [StaticString], writing: Writing = .over,
         source: RowSource? = nil
@@ -38,7 +38,7 @@ extension Table: Hashable {
     func hash(into hasher: inout Hasher) { hasher.combine(ObjectIdentifier(self)) }
 }
 
-/// Where rows come from: the state after a stream's events, and its project's.
+/// The origin of rows: the state after a stream's events, and that of its project.
 struct Origin {
     let stream: Stream
     let customer: CustomerState
@@ -62,13 +62,13 @@ struct RowChanges {
     var gone: [Row] = []
 }
 
-/// Which things in a state become rows, one each.
+/// Determines which things in a state become rows, one each.
 struct RowSource: Sendable {
     fileprivate let rows: @Sendable (Origin, TableShape) -> [Row]
     fileprivate let changes: @Sendable ([Event], Origin, TableShape) -> RowChanges
 
-    /// Each row starts with the thing's name, which is the key and the owner. Further cells exist
-    /// while the state has the thing.
+    /// Each row starts with the thing's name, which contains the key and the owner. Further cells
+    /// exist while the state has the thing.
     init<Thing: Hashable & Sendable>(
         _ things: @escaping @Sendable (Origin) -> [Thing],
         changedBy changed: @escaping @Sendable (Event, Origin) -> Thing? = { _, _ in nil },

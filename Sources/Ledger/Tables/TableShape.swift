@@ -50,7 +50,7 @@ struct TableShape: Sendable {
             if let owner = columns.first(where: \.isOwner) {
                 owner.isIndexed ? columns.prefix(2) + [owner] : nil
             } else {
-                // An unclaimed purchase is found by the purchase, which its keeper is named after.
+                // An unclaimed purchase's rows are found by the purchase, because its keeper is named after it.
                 columns.filter { Self.keeper.contains($0.name) }
             }
         }

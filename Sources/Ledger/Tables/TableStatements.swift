@@ -7,7 +7,7 @@ enum Writing {
     case over
     /// Leaves an existing row as it is.
     case once
-    /// Expects no existing row: one violates the key.
+    /// Expects that no such row exists. An existing one violates the key.
     case new
     /// With a statement that refuses rows of other owners.
     case claiming(Statement)
@@ -15,7 +15,7 @@ enum Writing {
     case sifting(Statement)
 }
 
-/// The statements about one table, made from the files of `sql/tables`.
+/// The statements about one table, generated from the files in `sql/tables`.
 struct TableStatements: Sendable {
     let write: Statement
     /// Writes rows over existing ones.

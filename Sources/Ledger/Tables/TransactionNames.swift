@@ -1,8 +1,8 @@
 import Core
 
 extension Table {
-    /// Names of transactions that lead to a holder, without the purchase's own id, which `holders` has;
-    /// and the names of purchase tokens that are not the first of their purchase.
+    /// Names of transactions that lead to a holder. Excludes the purchase's own id, which `holders`
+    /// has. Includes names of purchase tokens that are not their purchase's first.
     static let transactionNames = Table(
         "transaction_names",
         [
@@ -25,7 +25,7 @@ extension Table {
         })
 }
 
-/// What a transaction is called.
+/// The names of a transaction.
 private struct TransactionName: Hashable {
     let app: AppID
     let purchase: PurchaseID
@@ -39,17 +39,17 @@ private struct TransactionName: Hashable {
         lineItem = fact.lineItem ?? evidence.legacy?.lineItem
     }
 
-    /// A purchase token's.
+    /// A name that is a purchase token.
     init(_ token: TransactionID, in purchase: PurchaseID, of app: AppID) {
         (self.app, self.purchase, transaction, lineItem) = (app, purchase, token, nil)
     }
 
-    /// Whether it has a name that is not the purchase's.
+    /// Whether the transaction has a name other than the purchase's, and so needs a row.
     var isNeeded: Bool { transaction != purchase.original || lineItem != nil }
 }
 
 extension Purchase {
-    /// Under each name that the purchase ever had: a row under a former one leads to it, too.
+    /// The transactions under each name that the purchase ever had: a row under a former name also leads to it.
     fileprivate var transactionNames: [TransactionName] {
         allIDs.flatMap { transactionNames(under: $0) }
     }
@@ -63,7 +63,7 @@ extension Purchase {
 }
 
 extension CustomerState {
-    /// Names that an event may have changed, as far as their transactions still exist.
+    /// Names that an event may have changed, if their transactions still exist.
     fileprivate func names(changedBy event: Event) -> [TransactionName] {
         if case .purchaseAttached(let attached) = event {
             return purchase(attached.purchase)?.transactionNames.filter(\.isNeeded) ?? []

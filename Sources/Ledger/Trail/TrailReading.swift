@@ -4,7 +4,7 @@ import Postgres
 import SQL
 
 extension Ledger {
-    /// How many events are examined at most, when only some match.
+    /// The maximum number of events that are examined when only some match.
     private static let actLook = 10_000
 
     /// Up to `limit` matching acts, newest first, after a place in the trail. Excludes acts of
@@ -27,7 +27,7 @@ extension Ledger {
             let place = TrailPlace.act(
                 Instant(milliseconds: rows.int8(row, 7)),
                 Position(shard: Shard(number: rows.int2(row, 0)), sequence: rows.int8(row, 1)))
-            // Behind what cannot be read the trail goes on.
+            // The trail continues after unreadable rows.
             guard rows.bool(row, 9) else {
                 return (act: RecordedAct?.none, place: place, fits: false)
             }
@@ -36,7 +36,7 @@ extension Ledger {
             } _: { rows, row throws(LedgerError) -> RecordedAct in
                 try RecordedAct(rows, row, of: project)
             }
-            // What moves with a customer has tickets of its own.
+            // Items that move along with a customer have their own tickets.
             let isOfCase = filter.ticket == nil || act?.why.ticket == filter.ticket?.text
             return (act: isOfCase ? act : nil, place: place, fits: true)
         }
@@ -120,7 +120,7 @@ extension RecordedAct {
 }
 
 extension RecordedAct.Why {
-    /// From the payload itself, or from its cause for moving a purchase or closing an order.
+    /// Taken from the payload itself, or from its cause for moving a purchase or closing an order.
     fileprivate init(ofPayload text: String) {
         let payload = try? JSON.read(text)
         let cause = payload?["cause"]
@@ -152,6 +152,6 @@ extension TrailPlace? {
 }
 
 extension Ticket {
-    /// As a payload contains it: inside a text, the quotes would be escaped.
+    /// The member as a payload contains it. Inside a text, its quotes would be escaped.
     fileprivate var member: String { "\"ticket\":" + JSON.string(text).text }
 }

@@ -2,29 +2,32 @@ import Core
 import Synchronization
 import Threading
 
-/// Up to which instant each shard has nothing more to publish, as looks at the rows have shown: a snapshot that is
-/// held for long keeps the entries of everything that was published since, and a look would walk over them.
+/// For each shard, the instant before which nothing is left to publish, as far as checks of the
+/// rows have shown. A long-lived snapshot keeps the entries of everything published since, and each
+/// check would otherwise walk over them.
 ///
-/// No clock counts here. A look that finds the first boundary of a shard has seen that nothing lies before it. Rows
-/// that it does not see are of commits that lock the shard later, and these have published everything up to the
-/// shard's last instant of recording, which never runs backwards: their boundaries come after it. That holds only
-/// for the same log. After a new connection, and now and then, a look begins at the beginning again, so that it also
-/// finds rows that something other than a commit wrote.
+///
+/// No clock matters here. A check that finds a shard's first boundary has seen that no boundary
+/// lies before it. Rows that it does not see belong to commits that lock the shard later. Those
+/// have published everything up to the shard's last instant of recording, which never runs
+/// backwards, so their boundaries come after it. That holds only for the same log. After a new
+/// connection, and once in a while, a check starts from the beginning, so that it also finds rows
+/// that something other than a commit wrote.
 final class PublishedInstants: Sendable {
-    /// How often a look begins at the beginning, in milliseconds.
+    /// How often a check starts from the beginning, in milliseconds.
     private static let pause: Int64 = 3_600_000
 
     struct Look {
-        /// By shard.
+        /// For each shard, in order.
         let passed: [Int64]
         fileprivate let edition: Int
         fileprivate let isWhole: Bool
     }
     private struct State {
         var passed = [Int64](repeating: .min, count: Shard.count)
-        /// How often everything was forgotten.
+        /// How often everything has been forgotten.
         var edition = 0
-        /// When a look last began at the beginning.
+        /// When a check last started from the beginning.
         var wholeAt: Int64?
     }
     private let state = Mutex(State())
@@ -36,7 +39,7 @@ final class PublishedInstants: Sendable {
 
     func passed(_ shard: Shard) -> Int64 { state.withLock { $0.passed[Int(shard.number)] } }
 
-    /// Where a look begins now.
+    /// Where a check starts now.
     func begin() -> Look {
         state.withLock { state in
             let isWhole = state.wholeAt.map { time() - $0 >= PublishedInstants.pause } ?? true
@@ -47,7 +50,7 @@ final class PublishedInstants: Sendable {
         }
     }
 
-    /// Learns what a look found, of one snapshot: each shard's first boundary, and its last instant of recording.
+    /// Records the findings of a check in one snapshot: each shard's first boundary and last instant of recording.
     func note(_ found: [(shard: Shard, at: Instant?, recordedAt: Instant)], by look: Look) {
         state.withLock { state in
             guard state.edition == look.edition else { return }
@@ -60,7 +63,7 @@ final class PublishedInstants: Sendable {
         }
     }
 
-    /// The next look begins at the beginning: the log may be another one.
+    /// Makes the next check start from the beginning, because this may be a different log.
     func forget() {
         state.withLock { state in
             state.passed = [Int64](repeating: .min, count: Shard.count)

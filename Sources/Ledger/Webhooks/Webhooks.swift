@@ -2,8 +2,7 @@ package import Core
 import Postgres
 import SQL
 
-// What is stored about webhooks besides their events: sealed secrets, their progress, waiting
-// customers.
+// The data stored about webhooks besides their events: sealed secrets, progress, waiting customers.
 extension Ledger {
     package func webhookSecrets(
         of project: ProjectID? = nil, _ id: WebhookID? = nil
@@ -24,8 +23,8 @@ extension Ledger {
         }
     }
 
-    /// Replaces what is sealed for this revision; false if something else was stored in between. A
-    /// new webhook begins at the cursor.
+    /// Replaces the sealed secrets for this revision; false if others were stored in the meantime.
+    /// A new webhook starts at the cursor.
     package func putWebhookSecrets(
         _ sealed: SealedWebhook, from cursor: String?
     ) throws(Fault) -> Bool {
@@ -95,7 +94,7 @@ extension Ledger {
         return try list(call) { rows, row in rows.int8(row, 0) }.first ?? 0
     }
 
-    /// Waiting customers, the oldest event first.
+    /// Waiting customers, those with the oldest events first.
     package func waitingCustomers(
         of name: WebhookName, limit: Int
     ) throws(Fault) -> [WaitingCustomer] {

@@ -4,7 +4,7 @@ import Threading
 
 extension Ledger {
     /// Decides commands after everything that clients wait for. A shard's commands stay in order,
-    /// in batches small enough for clients to wait for. A rehearsal rolls their results back.
+    /// in batches small enough for clients to wait for. A rehearsal's results are rolled back.
     package func appendAll(
         _ commands: [Command], at pace: UpkeepPace, isRehearsal: Bool
     ) -> [Result<Outcome, CommandError>] {
@@ -12,7 +12,7 @@ extension Ledger {
             commands.map { ($0, []) }, at: pace, as: isRehearsal ? .rehearsal : .background)
     }
 
-    /// `appendAll` with changes to the tables for each command, made before its decision.
+    /// Like `appendAll`, with changes to the tables for each command, made before its decision.
     func appendAll(
         _ commands: [(command: Command, calls: [Call])], at pace: UpkeepPace,
         as kind: PendingCommand.Kind = .background

@@ -23,8 +23,8 @@ struct NewEntry {
     }
 }
 
-/// Decides commands one after another in memory, on streams that are locked in the database. Pure:
-/// loaded data go in, and data to write come out.
+/// Decides commands one after another in memory, on streams that are locked in the database. It is
+/// pure: loaded data go in, and data to write come out.
 struct Batch {
     let now: Instant
     /// The log's format when its shards were locked.
@@ -46,13 +46,13 @@ struct Batch {
     private(set) var upkeep: [(stream: Stream, what: Upkeep)] = []
     /// Waiting credits of streams that settle them.
     private(set) var credits: [Stream: [WaitingCredit]] = [:]
-    /// Customers erased by this batch, as they were before. Later commands about them go into
+    /// Customers erased by this batch, in their previous states. Later commands about them go into
     /// another batch.
     private(set) var erased: [Stream: CustomerState] = [:]
-    /// Purchases that may never have a holder again, and the customers whose erasure says so.
+    /// Purchases that may never have a holder again, and the customers whose erasures require that.
     private var forgotten: [MarkKey: CustomerID] = [:]
     private var replayed: [Replay: [RecordedEvent]] = [:]
-    /// What the log says of causes that are not in memory.
+    /// The log's records of causes that are not in memory.
     var earlierCauses = EarlierCauses()
 
     init(
@@ -80,7 +80,7 @@ struct Batch {
 
     /// Applies an event that was recorded after the loaded fold.
     mutating func apply(_ recorded: RecordedEvent, causeDigest: [UInt8]) {
-        // Removed from the dictionary, to change it in place.
+        // Removed from the dictionary so that it can be changed in place.
         var fold = folds.removeValue(forKey: recorded.stream) ?? Fold(emptyFor: recorded.stream)
         fold.apply(recorded, causeDigest: causeDigest)
         folds[recorded.stream] = fold
@@ -99,7 +99,7 @@ struct Batch {
         }
     }
 
-    /// Notes loaded streams that cannot be what was written.
+    /// Notes loaded streams that cannot be complete.
     mutating func examine(_ streams: [Stream]) {
         for stream in streams {
             guard let lack = folds[stream]?.lack else { continue }
@@ -174,7 +174,7 @@ struct Batch {
         return outcome(of: command, events, items: decision.items)
     }
 
-    /// A customer erased in this batch, or since the rows were read, has no tokens any more.
+    /// A customer erased in this batch, or since the rows were read, no longer has tokens.
     private mutating func forgetErasedOwners(of candidate: Candidate) {
         for key in candidate.tokenKeys {
             guard let owner = tokens.owners[key] else { continue }
@@ -185,8 +185,8 @@ struct Batch {
         }
     }
 
-    /// If a purchase still waits under a token after the token was claimed, only a row says so.
-    /// Such a row would block the token permanently.
+    /// If a purchase still waits under a claimed token, only a row says that it waits there. Such a
+    /// row would block the token permanently.
     private mutating func noteStrays(of candidate: Candidate) {
         for (token, waiting) in tokens.waiting(for: candidate) {
             for held in waiting {
@@ -297,8 +297,8 @@ extension Batch {
         return events
     }
 
-    /// Refuses an erasure if this batch changed the customer before: the erasure would not find the
-    /// rows.
+    /// Refuses an erasure if this batch has already changed the customer: the erasure would not
+    /// find the rows.
     private mutating func beginErasure(
         by decision: Decision, _ streams: [Stream]
     ) throws(Undecided) {
@@ -362,14 +362,14 @@ extension Batch {
     }
 }
 
-/// What caused an event, and who.
+/// The cause of an event, and its actor.
 struct EventCause {
     let actor: Actor
     let text: String
     let digest: [UInt8]
     /// Its index among the cause's events in one stream.
     let index: Int16
-    /// The digest of the evidence behind it.
+    /// The digest of the evidence behind the event.
     let evidence: [UInt8]?
 }
 

@@ -23,7 +23,7 @@ extension Batch {
             owners[token] = tokens.owners[TokenKey(token, in: stream)]
         }
         let (waiting, held) = (tokens.waiting(for: candidate), tokens.held(for: candidate))
-        // If more purchases wait than one claim can take, the decision needs nothing else.
+        // If more purchases wait than one claim can take, the decision needs no further data.
         let claimed = waiting.values.filter { $0.count <= Situation.claimLimit }.joined()
         let carrying = held.values.filter { $0.count <= Situation.claimLimit }.joined()
         var states = wholes.states
@@ -84,7 +84,7 @@ extension Batch {
     }
 
     /// Tokens of the purchases, according to their holders' events, whose owners were not looked
-    /// up. A purchase's tokens together decide its owner.
+    /// up. All of a purchase's tokens together decide its owner.
     private func unknownTokens(
         of holding: [PurchaseID: CustomerID], for candidate: Candidate
     ) -> [String] {
@@ -99,7 +99,7 @@ extension Batch {
     }
 
     /// The command's customers with events only in the other environment. They are looked up if an
-    /// id could be confused with another, since an id known in either environment is not new.
+    /// id could be mistaken for another, since an id known in either environment is not new.
     private func knownElsewhere(of command: Command) throws(Undecided) -> Set<CustomerID> {
         func isImproper(_ customer: CustomerID) -> Bool {
             customer.improperForm != nil && !customer.isReserved
@@ -126,7 +126,7 @@ extension Batch {
     ) throws(Undecided) {
         for (purchase, holder) in holding {
             let state = folds[stream.neighbour(holder)]?.state.customer
-            // Rows about an erased customer are left alone and give nothing.
+            // Rows about an erased customer stay as they are and have no effect.
             if state?.purchase(purchase) != nil || state?.isErased == true { continue }
             throw .unproven("deed.holders", "\(holder) holds \(purchase)", stream)
         }
@@ -144,7 +144,7 @@ extension Batch {
     }
 
     /// Purchases waiting under each token, confirmed by their keepers' events. If more wait than
-    /// one claim can take, they are not checked, since the token then gives nothing.
+    /// one claim can take, they are not checked, because the token then has no effect.
     private func proven(
         _ waiting: [String: [HeldPurchase]], in stream: Stream
     ) -> [String: [PurchaseID]] {
@@ -191,8 +191,8 @@ extension Undecided {
         .fault(
             .rowUnproven(
                 "A row of \(table) says that in \(stream.project), \(stream.environment), \(claim), and no "
-                    + "event does: something other than Deed wrote it. Nothing is decided by it. Look at it "
-                    + "with: deed audit --projections, and mend it with: deed reconcile --full --repair"
+                    + "event does: something other than Deed wrote it. Deed does not rely on it. Inspect it "
+                    + "with: deed audit --projections, and repair it with: deed reconcile --full --repair"
             ))
     }
 }

@@ -33,8 +33,9 @@ extension Batch {
         return (entries.map(\.header.stream) + published).filter { seen.insert($0).inserted }
     }
 
-    /// What the clock and new catalogs changed for the customer since the stream was last written, up to the next
-    /// event's instant. It comes before anything else, so if older programs could not read it, nothing is written.
+    /// Changes that the clock and new catalogs caused for the customer since the stream was last
+    /// written, up to the next event's instant. They are recorded before anything else. If older
+    /// programs could not read one of them, nothing is written.
     func dueNotices(of stream: Stream) throws(Undecided) -> [DueNotice] {
         guard let customer = published(stream), let head = heads[stream.shard] else { return [] }
         let due = customer.dueNotices(
@@ -62,14 +63,14 @@ extension Batch {
         throw .refused(.formatPending(needed: needed, present: format))
     }
 
-    /// Events stating that access continues although its end was published. What older programs could not read is
-    /// stated with a later event.
+    /// Events stating that access continues although its end was published. Events that older
+    /// programs could not read are omitted here and stated later.
     func regained(by stream: Stream) -> [Event] {
         let events = published(stream)?.regained(at: now, by: project(of: stream).catalog) ?? []
         return events.filter { $0.format <= format }
     }
 
-    /// The stream's customer, if its boundaries are published.
+    /// The stream's customer, if the customer's boundaries are published.
     private func published(_ stream: Stream) -> CustomerState? {
         stream.customer.isReserved ? nil : folds[stream]?.state.customer
     }
@@ -93,7 +94,7 @@ extension [WaitingCredit] {
 }
 
 extension Upkeep {
-    /// Whether it first publishes what the clock and new catalogs changed.
+    /// Whether it first publishes the changes that the clock and new catalogs caused.
     var publishes: Bool {
         switch self {
         case .publishing, .projecting, .mending: true

@@ -1,6 +1,6 @@
 import Core
 
-/// Loads what a command needs that moves everything of customers, in both environments.
+/// Loads the data for a command that moves everything that customers have, in both environments.
 extension Batch {
     /// Customers of the other environment, and the owners of tokens there.
     struct Wholes {
@@ -62,7 +62,7 @@ extension Batch {
                 continue
             }
             states[customer] = state
-            // Only the customer being merged brings others along. Of the other customer, names
+            // Only the customer being merged brings others along. For the other customer, names
             // suffice.
             if customer == own { left += state.joined.flatMap(\.all) }
         }

@@ -6,7 +6,7 @@ final class BoundedQueue<Item: Sendable>: Sendable {
         var waiting: [Item] = []
         /// Batches that are taken whole once nothing else waits.
         var behind: [[Item]] = []
-        /// How often other items overtook them.
+        /// How often other items have overtaken these batches.
         var overtakings = 0
         var isClosed = false
 
@@ -55,7 +55,7 @@ final class BoundedQueue<Item: Sendable>: Sendable {
         state.change(wake: .one) { $0.waiting += items }
     }
 
-    /// Adds a batch that is taken whole, after everything else. False if the queue is closed.
+    /// Adds a batch that is taken whole after everything else. False if the queue is closed.
     func add(behind batch: [Item]) -> Bool {
         state.change(wake: .one) { state in
             if state.isClosed { return false }
@@ -64,8 +64,8 @@ final class BoundedQueue<Item: Sendable>: Sendable {
         }
     }
 
-    /// Up to `count` waiting items, or a batch from behind; `nil` once the queue is closed and
-    /// empty.
+    /// Up to `count` waiting items, or one of the batches behind them; `nil` once the queue is
+    /// closed and empty.
     func take(upTo count: Int) -> [Item]? {
         state.wait { state -> [Item]?? in
             if state.isEmpty { return state.isClosed ? .some(nil) : nil }
@@ -73,13 +73,13 @@ final class BoundedQueue<Item: Sendable>: Sendable {
         }
     }
 
-    /// `take` with a limited wait. May return nothing.
+    /// Like `take`, with a limited wait. May return no items.
     func take(upTo count: Int, within milliseconds: Int64) -> [Item] {
         state.wait(milliseconds: milliseconds) { $0.isEmpty ? nil : $0.take(upTo: count) }
             ?? []
     }
 
-    /// Up to `count` waiting items, without batches from behind. May return nothing.
+    /// Up to `count` waiting items, without the batches behind them. May return no items.
     func takeWaiting(upTo count: Int) -> [Item] {
         state.change(wake: .none) { $0.takeWaiting(upTo: count) }
     }

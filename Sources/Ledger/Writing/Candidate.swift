@@ -1,9 +1,9 @@
 import Core
 
-/// A command, and what its decision is known to need besides its own stream.
+/// A command, and the known needs of its decision besides its own stream.
 struct Candidate: Sendable {
     let command: Command
-    /// Other streams that it concerns.
+    /// Other streams that the command concerns.
     var others: Set<Stream> = []
     /// Purchases whose holders must be known.
     var purchases: [HeldPurchase]
@@ -14,7 +14,7 @@ struct Candidate: Sendable {
     var tokensElsewhere: [String] = []
     /// The events of an earlier copy of the command.
     var replay: Replay?
-    /// Whether the log must be asked for such events.
+    /// Whether the log must be searched for such events.
     var asksCause = false
 
     init(_ command: Command) {
@@ -45,18 +45,18 @@ struct Candidate: Sendable {
         command.claimedTokens.map { TokenKey($0, in: command.stream) }
     }
 
-    /// Whether it concerns only its own customer.
+    /// Whether the command concerns only its own customer.
     var isAlone: Bool {
         others.isEmpty && purchases.isEmpty && tokens.isEmpty
             && command.claimedTokens.isEmpty
     }
 
-    /// Streams that its decision is known to rest on.
+    /// Streams on which its decision is known to rest.
     var streams: Set<Stream> {
         others.union([command.stream, .ofProject(command.stream.project)])
     }
 
-    /// Adds what turned out to be missing.
+    /// Adds the needs that turned out to be missing.
     mutating func learn(_ lack: Lack) {
         others.formUnion(lack.streams)
         purchases += lack.purchases
@@ -68,14 +68,14 @@ struct Candidate: Sendable {
     }
 }
 
-/// Consecutive events of one stream.
+/// Consecutive events in one stream.
 struct Replay: Hashable, Sendable {
     let stream: Stream
     let first: Int64
     let last: Int64
 }
 
-/// What must be loaded before a command can be decided.
+/// The data that must be loaded before a command can be decided.
 struct Lack: Error {
     var streams: Set<Stream> = []
     var purchases: [HeldPurchase] = []
@@ -84,7 +84,7 @@ struct Lack: Error {
     var purchasesElsewhere: [HeldPurchase] = []
     var tokensElsewhere: [String] = []
     var replay: Replay?
-    /// Whether an earlier copy of the command may be in the log and not in memory.
+    /// Whether an earlier copy of the command may be in the log but not in memory.
     var isOfCause = false
 }
 

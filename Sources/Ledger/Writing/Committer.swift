@@ -8,18 +8,19 @@ import Threading
 
 /// Commits the commands of some shards: all waiting ones in one transaction, in two round trips.
 ///
+///
 /// While it commits, the next batch gathers. A command that turns out to concern further streams is
 /// decided again with those locked. If the database refuses a batch, each command is tried alone,
 /// so only the faulty one is refused. If the connection breaks, the batch may or may not have been
-/// committed. It runs again, and the recorded causes show what was done.
+/// committed. It runs again, and the recorded causes show which commands were carried out.
 struct Committer: ~Copyable {
     typealias Given = GivenAnswer<PendingCommand.Answer>
 
     static let batchLimit = 512
-    /// A batch of this size means that many senders are active, and is not large yet.
+    /// A batch of this size means that many senders are active, but is not yet large.
     private static let crowd = 8..<16
     private static let gatheringPause: Int64 = 1
-    /// How many pauses a batch makes at most.
+    /// The maximum number of pauses before a batch.
     private static let pauseLimit = 4
     private static let pauseBetweenAttempts: Int64 = 20
     /// How long a batch waits for shards locked by another session before the other shards go
@@ -53,7 +54,7 @@ struct Committer: ~Copyable {
     private var alarms: [Shard: Int64] = [:]
     private static let pauseBetweenAlarms: Int64 = 60_000
     private var link: Link
-    /// Commands for shards that another session has long held.
+    /// Commands for shards that another session has held for a long time.
     private var setAside: [Errand] = []
     private var turns = 0
     private static let turnsToQueue = 10
@@ -101,7 +102,7 @@ struct Committer: ~Copyable {
         answers.close()
     }
 
-    /// The next commands to commit, possibly none; `nil` at the end.
+    /// The next commands to commit, possibly none; `nil` once the queue is closed and empty.
     private func take() -> [PendingCommand]? {
         if setAside.isEmpty { return queue.take(upTo: Committer.batchLimit) }
         return queue.take(upTo: Committer.batchLimit, within: Committer.pauseBetweenAttempts)
@@ -118,7 +119,7 @@ struct Committer: ~Copyable {
         let errands = withoutOverdue(setAside + new, .busy)
         setAside = []
         turns += 1
-        // Sometimes it queues for the lock, because a contended shard might never be found free.
+        // Sometimes it queues for the lock, because a contended shard might otherwise never be found free.
         if new.isEmpty, turns % Committer.turnsToQueue == 0 { return commit(errands) }
         commit(settingAside(errands))
     }
@@ -188,8 +189,8 @@ struct Committer: ~Copyable {
                 if error.isOvertaken {
                     overtaken += 1
                     waiting = withoutExhausted(waiting)
-                    // A second time may be one command's fault, and the others must not wait for
-                    // it.
+                    // A second conflict may be one command's fault, and the others must not wait
+                    // for it.
                     guard overtaken > 1, waiting.count > 1 else { continue }
                     isolate(waiting, error)
                     return
@@ -224,7 +225,7 @@ struct Committer: ~Copyable {
     }
 
     private func give(_ given: [Given]) {
-        // No limit is needed: the callers count among the limited requests in flight.
+        // Needs no limit: the callers count among the limited requests in flight.
         answers.add(given)
     }
 
@@ -259,7 +260,7 @@ struct Committer: ~Copyable {
     }
 
     /// Gives each command its own transaction, so only the faulty one gets the error. Background
-    /// commands are halved instead, and clients go in between.
+    /// commands are halved instead, and clients' commands go in between.
     private mutating func isolate(_ errands: [Errand], _ error: LedgerError) {
         if errands.count > 1, !error.isBlocked || !errands.areOfOneShard {
             if errands.kind != .client { return putBehind(errands.halves, areRested: true) }
@@ -287,7 +288,7 @@ struct Committer: ~Copyable {
         }
     }
 
-    /// Counts commands blocked by an event beyond the head. Logs each shard now and then.
+    /// Counts commands blocked by an event beyond the head, and occasionally logs each shard.
     private mutating func alarm(_ errands: [Errand]) {
         let now = monotonicMilliseconds()
         for shard in errands.map(\.pending.command.stream.shard) {
@@ -303,7 +304,7 @@ struct Committer: ~Copyable {
         }
     }
 
-    /// Commits and answers what can be decided. Returns what must be decided again.
+    /// Commits and answers the commands that can be decided. Returns those that must be decided again.
     private mutating func attempt(
         _ errands: [Errand], isSlow: Bool
     ) throws(LedgerError) -> [Errand] {

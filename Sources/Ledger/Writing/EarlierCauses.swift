@@ -2,7 +2,7 @@ import Core
 import Postgres
 import SQL
 
-/// What the log says of causes that are not in memory.
+/// The log's records of causes that are not in memory.
 struct EarlierCauses {
     private var asked: Set<AskedCause> = []
     private var found: [AskedCause: ObeyedCause] = [:]
@@ -13,22 +13,22 @@ struct EarlierCauses {
         for (place, obeyed) in found { self.found[causes[place]] = obeyed }
     }
 
-    /// Adds what the log did not know yet when it was asked.
+    /// Adds a cause that was not yet in the log when the log was read.
     fileprivate mutating func note(_ cause: AskedCause, _ obeyed: ObeyedCause) {
         found[cause] = obeyed
     }
 
-    /// Throws if the log was not asked.
+    /// Throws if the log was not searched for the cause.
     fileprivate func obeyed(_ cause: AskedCause) throws(Undecided) -> ObeyedCause? {
         if !asked.contains(cause) { throw .lacking(Lack(isOfCause: true)) }
         return found[cause]
     }
 }
 
-/// A cause that the log is asked about.
+/// A cause to search for in the log.
 struct AskedCause: Hashable {
     let stream: Stream
-    /// As bytes: Swift compares texts more loosely than the database does.
+    /// The cause's bytes, because Swift compares texts more loosely than the database does.
     private let bytes: [UInt8]
 
     init(of command: Command) {
@@ -40,7 +40,7 @@ struct AskedCause: Hashable {
 
     fileprivate var isOfCaller: Bool { Cause.isOfCaller(text) }
 
-    /// Asks about causes in streams that were last erased at these versions, as far as is known.
+    /// Searches for causes in streams that were last erased at these versions, as far as is known.
     static func lookUp(
         _ causes: [AskedCause], erasedAt versions: [Int64], seenHeads: [Int64]
     ) -> Call {
@@ -61,7 +61,8 @@ extension ObeyedCause {
 }
 
 extension Batch {
-    /// Notes what this batch carries out: its later events may push the command out of memory.
+    /// Notes the command that this batch carries out, because later events in the batch may push
+    /// the command out of memory.
     mutating func noteCause(of command: Command) {
         guard let fold = folds[command.stream], fold.causes.base > 0,
             let obeyed = fold.obeyed(command.cause)
@@ -69,14 +70,14 @@ extension Batch {
         earlierCauses.note(AskedCause(of: command), obeyed)
     }
 
-    /// The events that the command's cause led to before, in memory or in the log.
+    /// The events that the command's cause previously led to, in memory or in the log.
     func obeyed(_ command: Command) throws(Undecided) -> ObeyedCause? {
         guard let fold = folds[command.stream], !command.cause.isUpkeep else { return nil }
         if let obeyed = fold.obeyed(command.cause) { return obeyed }
         if fold.causes.base == 0 { return nil }
         let found = try earlierCauses.obeyed(AskedCause(of: command))
         guard let found, let erasedAt = fold.state.customer?.erasedAt else { return found }
-        // What a store told or a clock brought may come again in a new life.
+        // A cause from a store or a clock may occur again after an erasure.
         return found.isOfCaller || found.last >= erasedAt ? found : nil
     }
 }

@@ -1,7 +1,7 @@
 import Threading
 
-/// An answer on its way to its caller. Giving it may take a while, and neither the next commit nor
-/// the next read waits for it.
+/// An answer on its way to its caller. Delivering it may take a while, but neither the next commit
+/// nor the next read waits for it.
 struct GivenAnswer<Answer: Sendable>: Sendable {
     let answer: Answer
     let respond: @Sendable (Answer) -> Void
@@ -10,7 +10,7 @@ struct GivenAnswer<Answer: Sendable>: Sendable {
 }
 
 extension BoundedQueue {
-    /// Gives answers from the queue on a thread of its own, until the queue is closed and empty.
+    /// Delivers answers from the queue on a separate thread until the queue is closed and empty.
     func startGiving<Answer>(
         _ name: String, then: @escaping @Sendable () -> Void
     ) where Item == GivenAnswer<Answer> {

@@ -4,7 +4,7 @@ import SQL
 
 extension Connection {
     /// Begins a transaction, locks the shards of the candidates' streams, and loads everything that
-    /// their decisions are known to need, in one round trip. `pace` limits what it waits for. If
+    /// their decisions are known to need, in one round trip. `pace` limits how long it waits. If
     /// the cache lacks `limit` or more events of a stream, the stream is left behind.
     mutating func lockAndLoad(
         _ candidates: [Candidate], cache: StateCache, _ clocks: Clocks, _ pace: [Call],
@@ -97,12 +97,12 @@ private struct Loaded {
     let replayed: [Replay: [RecordedEvent]]
 }
 
-/// What commands need besides streams. Most need nothing, and then nothing is requested.
+/// The data that commands need besides streams. Most need none, and then none is requested.
 private struct Wanted {
     enum Kind { case causes, holders, erased, tokenOwners, waiting, carried, credits, replays }
-    /// Causes that may be in the log and not in memory.
+    /// Causes that may be in the log but not in memory.
     private(set) var causes: [AskedCause] = []
-    /// When the streams of the causes were last erased.
+    /// The versions of the last erasures of the causes' streams.
     private var erasures: [Int64] = []
     var holders: Set<HolderKey> = []
     var tokens: Set<TokenKey> = []
@@ -126,7 +126,7 @@ private struct Wanted {
     private mutating func ask(about candidate: Candidate, _ fold: Fold?) {
         if candidate.command.cause.isUpkeep { return }
         if fold?.causes.base ?? 0 == 0, !candidate.asksCause { return }
-        // What memory knows may be forgotten by newer events; then the decision asks for the log's word.
+        // Newer events may push a cause out of memory. The decision then requires a search of the log.
         if !candidate.asksCause, fold?.obeyed(candidate.command.cause) != nil { return }
         causes.append(AskedCause(of: candidate.command))
         erasures.append(fold?.state.customer?.erasedAt ?? 0)
@@ -140,7 +140,7 @@ private struct Wanted {
         }
         if !holders.isEmpty {
             steps.append((.holders, Holders.lookUp(holders)))
-            // Looked up after the holders, to see an erasure that removed a holder.
+            // Looked up after the holders, so that an erasure that removed a holder is seen.
             steps.append((.erased, MarkKey.lookUp(holders)))
         }
         if !tokens.isEmpty { steps.append((.tokenOwners, TokenKey.lookUp(tokens))) }

@@ -4,7 +4,7 @@ import Postgres
 import SQL
 
 /// Writes many new customers' rows as text for COPY: events with their chain, and projected rows.
-/// Only for filling databases for measurements. Nothing else may write meanwhile.
+/// Serves only to fill databases for measurements. Nothing else may write in the meantime.
 package struct LogCopy {
     private var batch: Batch
     private let project: ProjectID
@@ -62,7 +62,7 @@ package struct LogCopy {
 }
 
 extension Batch {
-    /// The calls that would write it.
+    /// The calls that would write the batch.
     fileprivate var copied: [Call] { writes(with: EvidenceRows([], besides: FiledCertificates())) }
 
     /// An empty batch that continues after this one.
@@ -75,7 +75,7 @@ extension Batch {
 }
 
 extension Call {
-    /// Its rows in COPY's text format.
+    /// The batch's rows in COPY's text format.
     fileprivate var copyText: String {
         rows.map { row in
             row.map { $0.map(escaped) ?? "\\N" }.joined(separator: "\t") + "\n"

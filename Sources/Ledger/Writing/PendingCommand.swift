@@ -8,7 +8,7 @@ struct PendingCommand: Sendable {
     /// Commands of one kind are committed together.
     enum Kind {
         case client
-        /// No client waits for it. It is taken up only when no client's command waits.
+        /// No client waits for the command. It is taken up only when no client's command waits.
         case background
         /// A background command whose results are rolled back.
         case rehearsal
@@ -19,17 +19,17 @@ struct PendingCommand: Sendable {
     var kind = Kind.client
     /// The command is refused if another instance takes over this lease.
     var lease: Lease?
-    /// How many milliseconds it may take once a committer has taken it up.
+    /// How many milliseconds the command may take once a committer has taken it up.
     let patience: Int64
     /// On the monotonic clock; `nil` until a committer takes up the command.
     var deadline: Int64?
-    /// How often it waited for a reader to catch up with a long stream.
+    /// How many times it has waited for a reader to catch up with a long stream.
     var catchUps = 0
     let respond: @Sendable (Answer) -> Void
 }
 
-/// A command with what earlier rounds learned about it. A class, because passing it on then costs
-/// one reference count instead of one for each text.
+/// A command with the needs found in earlier rounds. It is a class, because passing it on then
+/// costs one reference count instead of one for each text.
 final class Errand {
     let pending: PendingCommand
     let deadline: Int64
@@ -42,12 +42,12 @@ final class Errand {
         candidate = Candidate(pending.command)
     }
 
-    /// The shards that it is known to write.
+    /// The shards that the command is known to write.
     var shards: Set<Shard> {
         Set(candidate.others.map(\.shard)).union([pending.command.stream.shard])
     }
 
-    /// Whether deciding it takes long.
+    /// Whether deciding the command takes a long time.
     var isLarge: Bool { candidate.purchases.count > 64 }
 
     /// The same command, with a new deadline or the remaining time.
@@ -63,7 +63,7 @@ final class Errand {
         again.catchUps += 1
         reads.add(
             PendingRead(stream, deadline: deadline) { [again] _ in
-                // If something stopped the reader, it will stop the next attempt as well.
+                // If something stopped the reader, it would stop the next attempt as well.
                 if queue.add(behind: [again]) { return }
                 again.respond(.failure(.fault(.unavailable)))
             })
@@ -85,7 +85,7 @@ extension [Errand] {
         if kind == .client { return pace }
         pace.append(
             ConnectionSettings.impatientTransaction(.text("\(Committer.backgroundLockPatience)")))
-        // A slow batch is halved, and clients go in between.
+        // A slow batch is halved, and clients' commands go in between.
         if count > 1 {
             pace.append(
                 ConnectionSettings.quickTransaction(.text("\(Committer.backgroundPatience)")))

@@ -1,12 +1,12 @@
 import Core
 
 extension Batch {
-    /// Decides a command, or only reports what it would change.
+    /// Decides a command, or only reports the changes that it would make.
     mutating func obey(_ candidate: Candidate) throws(Undecided) -> Outcome {
         candidate.command.isRehearsal ? try rehearse(candidate) : try decide(candidate)
     }
 
-    /// Decides a command, then restores everything as it was.
+    /// Decides a command, then restores the previous state.
     private func rehearse(_ candidate: Candidate) throws(Undecided) -> Outcome {
         var rehearsed = self
         var outcome = try rehearsed.decide(candidate)

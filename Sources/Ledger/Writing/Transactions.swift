@@ -28,7 +28,7 @@ extension Connection {
         try read(calls) { _, _ in }
     }
 
-    /// Runs `body`, and rolls back what it left uncommitted.
+    /// Runs `body`, and rolls back anything that it left uncommitted.
     fileprivate mutating func settle<Outcome>(
         _ body: (inout Connection) throws(LedgerError) -> Outcome
     ) throws(PostgresError) -> Result<Outcome, LedgerError> {
@@ -37,7 +37,7 @@ extension Connection {
             result = .success(try body(&self))
         } catch {
             if case .postgres(let error) = error, error.kind == .connection { throw error }
-            // The next connection is compared with what was seen.
+            // The next connection is compared with the part of the log that was seen.
             if case .logShrunk = error {
                 throw PostgresError(.connection, serverMessage: error.description)
             }

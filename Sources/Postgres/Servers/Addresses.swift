@@ -2,19 +2,19 @@ internal import CPostgres
 import Glibc
 import Threading
 
-/// Picks the server if a URL names several: of the servers that accept writes, the one promoted last.
-/// An old primary that comes back accepts writes as well.
+/// Picks a server if a URL names several: the most recently promoted one of those that accept
+/// writes. An old primary that comes back accepts writes as well.
 struct Addresses {
-    /// How long the others have to answer once one server says that it accepts writes.
+    /// How long the others have to answer after one server says that it accepts writes.
     private static let grace: Int64 = 300
-    /// How long they have once a server says that it is a standby, which may be promoted while
-    /// another is silent. Also applies while there is no earlier server to compare with.
+    /// How long they have after a server says that it is a standby. A standby may be promoted while
+    /// another server is silent. Also applies while there is no earlier server for comparison.
     private static let patience: Int64 = 1000
 
     private let settings: ConnectionSettings
     private let hosts: [[(name: String, value: String)]]
 
-    /// `nil` if there is one address, or if the URL says which server it wants.
+    /// `nil` if there is only one address, or if the URL specifies the kind of server.
     init?(_ settings: ConnectionSettings) {
         guard !settings.isAnyServerTaken, let given = Addresses.given(settings),
             given["target_session_attrs"].map({ ["read-write", "primary"].contains($0) }) ?? true
@@ -36,7 +36,7 @@ struct Addresses {
         self.settings = settings
     }
 
-    /// The URL's parameters. If it names no host, those of the environment and a service file.
+    /// The URL's parameters. If it does not name a host, those from the environment and a service file.
     private static func given(_ settings: ConnectionSettings) -> [String: String]? {
         guard let options = PQconninfoParse(settings.url, nil) else { return nil }
         let parameters = taken(options)
@@ -47,7 +47,7 @@ struct Addresses {
                 getenv(name) != nil
             }
         if namesHost || !isElsewhere { return parameters }
-        // libpq reads the environment and files when it begins to connect, and then reports what it
+        // libpq reads the environment and files when it starts connecting, and then reports what it
         // found.
         let keywords = CStrings(settings.parameters.map(\.name))
         let values = CStrings(settings.parameters.map(\.value))
@@ -109,7 +109,7 @@ struct Addresses {
     }
 }
 
-/// One address. It is asked whether its server accepts writes and how often it was promoted.
+/// One address, whose server is asked whether it accepts writes and how often it was promoted.
 private final class Candidate {
     private enum Stage {
         case connecting(PostgresPollingStatusType)
@@ -118,7 +118,7 @@ private final class Candidate {
         case failed(String)
     }
     /// A server's timeline counts its promotions. A standby reports none. If the login may not read
-    /// it, all servers are equal.
+    /// the timeline, all servers are equal.
     private static let question = """
         select pg_is_in_recovery();
         select case when pg_is_in_recovery() then null else

@@ -3,23 +3,24 @@ internal import Crypto
 internal import JSON
 internal import Minting
 
-/// Why a call of the server API is refused.
+/// Why the server API refuses a call.
 struct TokenRefusal: Error, Sendable {
     let reason: String
 }
 
 extension Authority {
     private static let longest: Int64 = 60 * 60
-    /// How far clocks may differ, in seconds.
+    /// How much the clocks may differ, in seconds.
     private static let tolerance: Int64 = 60
 
-    /// Refuses a bearer token unless this store's key signed it, for this app, and it is valid by one
-    /// of these clocks: a client may use the machine's or the test clock.
+    /// Refuses a bearer token unless this store's key signed it for this app. It must be valid by one of these
+    /// clocks,
+    /// because a client may use the machine's clock or the test clock.
     func require(
         _ header: String?, bundleID: String, at clocks: [Instant]
     ) throws(TokenRefusal) {
         guard let header, header.hasPrefix("Bearer ") else {
-            throw TokenRefusal(reason: "there is no bearer token")
+            throw TokenRefusal(reason: "the bearer token is missing")
         }
         let parts = header.dropFirst(7).split(separator: ".", omittingEmptySubsequences: false)
         guard parts.count == 3, let head = json(parts[0]), let claims = json(parts[1]),
@@ -44,7 +45,9 @@ extension Authority {
             return now < expires + Self.tolerance && begins <= now + Self.tolerance
                 && expires - begins <= Self.longest + Self.tolerance
         }
-        if !isTimely { throw TokenRefusal(reason: "it has expired, or lasts longer than an hour") }
+        if !isTimely {
+            throw TokenRefusal(reason: "the token has expired, or is valid for longer than an hour")
+        }
     }
 
     private func json(_ part: Substring) -> JSON? {
@@ -53,7 +56,7 @@ extension Authority {
 }
 
 extension JSON {
-    /// A time in seconds, as tokens have it, without the fraction.
+    /// A time in whole seconds, as tokens contain it.
     fileprivate var second: Int64? {
         let range = Int64(0)...253_402_300_799
         if let integer { return range.contains(integer) ? integer : nil }

@@ -2,8 +2,7 @@ internal import Core
 internal import HTTPServer
 internal import JSON
 
-/// The calls of `deed-practice` and other practising clients to a running store; no real store has
-/// them.
+/// The calls that `deed-practice` and other test clients make to a running store. No real store has them.
 struct ControlAPI: Sendable {
     let store: PracticeStore
 
@@ -50,11 +49,11 @@ struct ControlAPI: Sendable {
         switch (wish.by, wish.to) {
         case (let wait?, nil): target = wait.end(after: store.read { $0.now })
         case (nil, let instant?): target = instant
-        default: throw .invalid("advance needs either by, like 40d, or to, an instant")
+        default: throw .invalid("advance needs either \"by\", such as 40d, or \"to\", an instant")
         }
         if target.isAfterDates {
             let span = wish.by.map { "by is \(quoted($0.text))" } ?? "to is \(quoted(target.text))"
-            throw .invalid("\(span), which is after the year 9999: no date that Deed knows")
+            throw .invalid("\(span), which is after the year 9999, the last that Deed supports")
         }
         return report(try store.advance(to: target))
     }
@@ -75,14 +74,14 @@ struct ControlAPI: Sendable {
         object.append("events", .array(lines))
         if !store.isFollowed {
             let note =
-                "Deed's clock stays where it is. One that is served with --test-clock follows a store "
+                "Deed's clock stays where it is. A Deed served with --test-clock follows a store "
                 + "that is started with --service-url."
             object.append("note", .string(note))
         }
         return .object(object)
     }
 
-    /// What a customer's app hands over when it restores purchases.
+    /// What a customer's app submits when it restores purchases.
     private func handOver(_ call: Call) throws(PracticeError) -> JSON {
         guard let customer = call.one("customer") else {
             throw .invalid("handover needs a customer")
@@ -99,10 +98,10 @@ struct ControlAPI: Sendable {
             let outcome = Outcome(customer: customer, transaction: sales.last?.id)
             var object =
                 HandOver(outcome, in: world, by: store.authority).json.object ?? JSONObject()
-            // The newest period of a subscription, and unfinished consumables.
+            // The latest period of each subscription, and unfinished consumables.
             let current = sales.filter { sale in
                 if let subscription = world.subscriptions[sale.original] {
-                    // Includes the running period when the next one is already charged.
+                    // Includes the current period if the next one has already been charged.
                     let isRunning = sale.expires.map { world.now < $0 } ?? false
                     return subscription.latest == sale.id
                         || isRunning && sale.revocation == nil && !sale.isUpgraded

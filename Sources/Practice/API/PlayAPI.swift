@@ -3,13 +3,13 @@ internal import HTTPServer
 internal import JSON
 internal import Threading
 
-/// The Google Play Developer API as this store serves it.
+/// This store's implementation of the Google Play Developer API.
 struct PlayAPI: Sendable {
     let store: PracticeStore
     let tokens: PlayTokens
     private let quotas = Monitor(PlayQuotas())
 
-    /// `nil` for a store without a service account.
+    /// `nil` if the store has no service account.
     init?(_ store: PracticeStore, now: @escaping @Sendable () -> Instant) {
         guard let account = store.account else { return nil }
         self.store = store
@@ -22,7 +22,7 @@ struct PlayAPI: Sendable {
             guard tokens.allows(call.authorization) else { throw .unauthenticated }
             let shop = store.read { $0.shop.google }
             guard let shop, route.package == shop.packageName else {
-                throw .invalid("The package \(route.package) is not sold here.")
+                throw .invalid("The package \(route.package) is not in this store.")
             }
             let isAllowed = quotas.change(wake: .none) {
                 $0.take(
@@ -65,7 +65,7 @@ struct PlayAPI: Sendable {
         try store.read { world throws(PlayError) in try body(&world) }
     }
 
-    /// Changes the world; a call that is refused half-way leaves no trace.
+    /// Changes the world. If the call is refused halfway, nothing changes.
     func change(
         _ body: (inout PracticeWorld) throws(PlayError) -> JSON
     ) throws(PlayError) -> JSON {
@@ -100,7 +100,7 @@ struct PlayAPI: Sendable {
         }
         return try read { world throws(PlayError) in
             var orders: [JSON] = []
-            // One that is unknown fails all of them.
+            // If one of the orders is unknown, the whole call fails.
             for id in ids { orders.append(try world.playAnswer(ofOrder: id)) }
             return ["orders": .array(orders)]
         }
@@ -115,7 +115,7 @@ struct PlayAPI: Sendable {
                 throw .missing("There is no order with this id.", reason: "orderNotFound")
             }
             if world.now.milliseconds - order.created.milliseconds > Self.threeYears {
-                throw .invalid("Orders of more than three years ago cannot be refunded here.")
+                throw .invalid("Orders that are more than three years old cannot be refunded here.")
             }
             try asPlay { () throws(PracticeError) in
                 try world.refundOrder(order.id, revokes: revokes, by: .developer)
@@ -125,7 +125,7 @@ struct PlayAPI: Sendable {
     }
 }
 
-/// Runs what the store may refuse.
+/// Runs `body`, and turns the store's refusals into errors of the API.
 func asPlay<Result>(
     _ body: () throws(PracticeError) -> Result
 ) throws(PlayError) -> Result {
@@ -137,7 +137,7 @@ func asPlay<Result>(
 }
 
 extension PracticeWorld {
-    /// A subscription that may still be asked for.
+    /// The subscription with that token, unless it expired too long ago to be read.
     func readableSubscription(_ token: String) throws(PlayError) -> PlaySubscription {
         guard let one = play.subscriptions[token] else { throw .unknownToken }
         if let ended = one.ended, now >= pace.end(ofDays: 60, after: ended) { throw .expiredToken }
@@ -152,7 +152,7 @@ extension PracticeWorld {
     }
 }
 
-/// Identifies one of the API's calls.
+/// Identifies which of the API's calls is made.
 struct PlayRoute: Sendable {
     enum Name: Sendable {
         case subscription, cancel, postpone, revoke, acknowledgeSubscription
@@ -197,7 +197,7 @@ struct PlayRoute: Sendable {
         return nil
     }
 
-    /// The variable part, if there is one; `nil` if the text is another.
+    /// The variable parts of a text that matches the pattern; `nil` if it does not match.
     private static func match(_ pattern: String, _ text: String) -> [String]? {
         guard pattern.hasPrefix("*") else { return pattern == text ? [] : nil }
         let verb = String(pattern.dropFirst())

@@ -63,7 +63,7 @@ extension PlayAPI {
         guard etag == one.etag else {
             throw PlayError(
                 code: 409, status: "ABORTED", reason: "aborted",
-                message: "The etag is not the present one; read the subscription again.")
+                message: "The etag is out of date; read the subscription again.")
         }
         let isTrial = context["validateOnly"]?.bool == true
         try asPlay { () throws(PracticeError) in
@@ -84,7 +84,7 @@ extension PlayAPI {
         return ["itemExpiryTimeDetails": .array(details)]
     }
 
-    /// A length of time like `86400s` or `1.5s`.
+    /// Parses a duration like `86400s` or `1.5s`.
     private func milliseconds(_ text: String) -> Int64? {
         guard text.hasSuffix("s"), let seconds = Double(text.dropLast()),
             (0...1_000_000_000).contains(seconds)
@@ -96,7 +96,8 @@ extension PlayAPI {
         _ one: PlaySubscription, _ body: JSON, in world: inout PracticeWorld
     ) throws(PlayError) {
         guard one.started != nil else {
-            throw .invalid("The subscription is not paid.", reason: "subscriptionPurchasePending")
+            throw .invalid(
+                "The subscription is not paid for.", reason: "subscriptionPurchasePending")
         }
         let names = body["externalAccountIds"]
         if let account = names?["obfuscatedAccountId"]?.string {
@@ -115,7 +116,8 @@ extension PlayAPI {
             guard let good = world.play.goods[token] else { throw .unknownToken }
             if let named, named != good.product {
                 throw .invalid(
-                    "The token is of another product.", reason: "purchaseTokenDoesNotMatchProductId"
+                    "The token is for another product.",
+                    reason: "purchaseTokenDoesNotMatchProductId"
                 )
             }
             return good
@@ -129,7 +131,7 @@ extension PlayAPI {
         }
         return try change { world throws(PlayError) in
             guard try good(in: world).phase == .purchased else {
-                throw .invalid("The product is not paid.", reason: "productNotOwnedByUser")
+                throw .invalid("The product is not paid for.", reason: "productNotOwnedByUser")
             }
             if route.name == .consume { world.play.goods[token]?.isConsumed = true }
             world.acknowledgeInPlay(token)
@@ -145,17 +147,19 @@ extension PlayAPI {
         let end = try call.number("endTime") ?? now.milliseconds
         let count = try call.number("maxResults") ?? 1000
         let first = try call.one("token").map { text throws(PlayError) in
-            guard let place = Int(text), place >= 0 else { throw .invalid("token is not known.") }
+            guard let place = Int(text), place >= 0 else { throw .invalid("The token is unknown.") }
             return place
         }
         guard start >= now.milliseconds - Self.reach - 60_000, start <= end else {
-            throw .invalid("startTime lies more than 30 days back, or after endTime.")
+            throw .invalid("startTime is more than 30 days ago, or after endTime.")
         }
-        guard (1...1000).contains(count) else { throw .invalid("maxResults is from 1 to 1000.") }
+        guard (1...1000).contains(count) else {
+            throw .invalid("maxResults must be from 1 to 1000.")
+        }
         let isAll = call.one("type") == "1"
         let hasParts = call.one("includeQuantityBasedPartialRefund") == "true"
         return store.read { world in
-            // A page token is the place of the next entry.
+            // A page token is the index of the next entry.
             let found = world.play.voids.enumerated().dropFirst(first ?? 0).filter { _, entry in
                 (isAll || !entry.isSubscription) && (hasParts || entry.quantity == nil)
                     && (start...end).contains(entry.at.milliseconds)
@@ -173,7 +177,7 @@ extension PlayAPI {
 }
 
 extension Call {
-    /// A body that may be empty.
+    /// The body as JSON. It may be empty.
     fileprivate func playBody() throws(PlayError) -> JSON {
         if body.isEmpty { return [:] }
         guard let json = try? JSON.read(body), json.object != nil else {

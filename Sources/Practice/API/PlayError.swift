@@ -1,10 +1,10 @@
 internal import HTTPServer
 internal import JSON
 
-/// An error of the Google Play Developer API.
+/// An error from the Google Play Developer API.
 struct PlayError: Error, Sendable {
     let code: Int
-    /// Google's words for the kind of error, and for the reason.
+    /// Google's codes for the kind of error and for the reason.
     let status: String
     let reason: String
     let message: String
@@ -22,7 +22,7 @@ struct PlayError: Error, Sendable {
 
     static let expiredToken = PlayError(
         code: 410, status: "NOT_FOUND", reason: "subscriptionPurchaseNoLongerAvailable",
-        message: "The subscription expired more than 60 days ago, so it cannot be asked for.")
+        message: "The subscription expired more than 60 days ago, so it can no longer be read.")
 
     static let unauthenticated = PlayError(
         code: 401, status: "UNAUTHENTICATED", reason: "authError",
@@ -30,10 +30,11 @@ struct PlayError: Error, Sendable {
 
     static let exhausted = PlayError(
         code: 429, status: "RESOURCE_EXHAUSTED", reason: "rateLimitExceeded",
-        message: "The quota of this kind of call is used up; slow down.")
+        message: "The quota for this kind of call is used up; slow down.")
 
     static let broken = PlayError(
-        code: 500, status: "INTERNAL", reason: "backendError", message: "Something went wrong here."
+        code: 500, status: "INTERNAL", reason: "backendError",
+        message: "An internal error occurred."
     )
 
     init(code: Int, status: String, reason: String, message: String) {
@@ -43,7 +44,7 @@ struct PlayError: Error, Sendable {
         self.message = message
     }
 
-    /// What the store does not allow.
+    /// The API's error for something that the store does not allow.
     init(_ error: PracticeError) {
         switch error {
         case .invalid(let text): self = .invalid(text)
@@ -69,7 +70,7 @@ struct PlayError: Error, Sendable {
     }
 }
 
-/// How many calls an app may make of each kind, in windows of time as Google counts them.
+/// How many calls of each kind an app may make, in time windows like Google's.
 struct PlayQuotas: Sendable {
     enum Bucket: String, Sendable {
         case subscriptions
@@ -78,7 +79,7 @@ struct PlayQuotas: Sendable {
         case orders
         case voided
 
-        /// Windows in milliseconds, and the calls that each permits.
+        /// The windows in milliseconds, and the number of calls allowed in each.
         fileprivate var windows: [(length: Int64, calls: Double)] {
             self == .voided ? [(30_000, 30), (86_400_000, 6000)] : [(60_000, 3000)]
         }
@@ -91,7 +92,7 @@ struct PlayQuotas: Sendable {
 
     private var counts: [Window: (place: Int64, calls: Int)] = [:]
 
-    /// Counts a call; whether it is allowed.
+    /// Counts a call; returns whether it is allowed.
     mutating func take(_ bucket: Bucket, percent: Double, at milliseconds: Int64) -> Bool {
         for (length, calls) in bucket.windows {
             let window = Window(bucket: bucket, length: length)

@@ -5,13 +5,14 @@ internal import JSON
 internal import Minting
 internal import Threading
 
-/// Gives an access token to a caller who signs with the service account's key.
+/// Issues an access token to callers who sign with the service account's key.
 struct PlayTokens: Sendable {
     let account: ServiceAccount
     let store: PracticeStore
     let now: @Sendable () -> Instant
-    /// Until when each token is good, by the monotonic clock. They are lost when the store stops, and then a
-    /// back end has to get another one.
+    /// When each token expires, on the monotonic clock. The tokens are lost when the store stops, and back ends then
+    /// have
+    /// to request new ones.
     private let given = Monitor<[String: Int64]>([:])
 
     private static let scope = "https://www.googleapis.com/auth/androidpublisher"
@@ -19,7 +20,7 @@ struct PlayTokens: Sendable {
     private static let googleAddress = "https://oauth2.googleapis.com/token"
     private static let seconds: Int64 = 3599
     private static let most = 10_000
-    /// How far clocks may differ, in seconds.
+    /// How much the clocks may differ, in seconds.
     private static let tolerance: Int64 = 60
 
     init(_ account: ServiceAccount, _ store: PracticeStore, now: @escaping @Sendable () -> Instant)
@@ -50,7 +51,7 @@ struct PlayTokens: Sendable {
         ])
     }
 
-    /// Whether the header has a token that is still good.
+    /// Whether the header contains a valid token.
     func allows(_ header: String?) -> Bool {
         guard let header, header.hasPrefix("Bearer ") else { return false }
         let until = given.change(wake: .none) { $0[String(header.dropFirst(7))] }
@@ -62,7 +63,7 @@ struct PlayTokens: Sendable {
             json: ["error": .string(code), "error_description": .string(text)], status: 400)
     }
 
-    /// Why an assertion is refused, if it is.
+    /// Why an assertion is refused; `nil` if it is accepted.
     private func mistake(in assertion: String, for host: String) -> String? {
         let parts = assertion.split(separator: ".", omittingEmptySubsequences: false)
         guard parts.count == 3, let head = json(parts[0]), let claims = json(parts[1]),
@@ -75,17 +76,19 @@ struct PlayTokens: Sendable {
         guard account.key.verifies(rs256: signature, over: signed) else {
             return "the signature was not made with the service account's key"
         }
-        guard claims["iss"]?.string == account.email else { return "iss is not the account's" }
-        // Google's own Python library always names Google, whatever `token_uri` says.
+        guard claims["iss"]?.string == account.email else {
+            return "iss is not the account's email"
+        }
+        // Google's own Python library always uses Google's address, whatever `token_uri` says.
         guard ["http://\(host)/token", Self.googleAddress].contains(claims["aud"]?.string) else {
-            return "aud is not this address; take token_uri from the account's file"
+            return "aud is not this address; use token_uri from the account's file"
         }
         let scopes = claims["scope"]?.string?.split(separator: " ") ?? []
         guard scopes.contains(Substring(Self.scope)) else { return "scope lacks \(Self.scope)" }
-        return isTimely(claims) ? nil : "it has expired, or lasts longer than an hour"
+        return isTimely(claims) ? nil : "the token has expired, or is valid for longer than an hour"
     }
 
-    /// By the machine's clock or the test clock: a client may use either.
+    /// Whether the claims are valid by the machine's clock or the test clock. A client may use either.
     private func isTimely(_ claims: JSON) -> Bool {
         guard let issued = claims["iat"]?.integer, let expires = claims["exp"]?.integer,
             (0...253_402_300_799).contains(issued), (0...253_402_300_799).contains(expires)

@@ -1,4 +1,4 @@
-/// How many calls an app may make, counted over an hour for each kind of call.
+/// How many calls of each kind an app may make per hour.
 struct RateLimits: Sendable {
     enum Kind: String, Sendable {
         case reading
@@ -6,7 +6,7 @@ struct RateLimits: Sendable {
         case lookingUp
         case seldom
 
-        /// Production's calls per second, averaged over the hour.
+        /// Production's limit in calls per second, as an average over the hour.
         var perSecond: Double {
             switch self {
             case .reading: 50
@@ -19,7 +19,7 @@ struct RateLimits: Sendable {
 
     private var left: [String: (calls: Double, at: Int64)] = [:]
 
-    /// Counts a call with that name; returns the milliseconds to wait if there were too many.
+    /// Counts a call with that name. If there were too many, returns the milliseconds to wait.
     mutating func take(
         _ name: String, _ kind: Kind, percent: Double, at milliseconds: Int64
     ) -> Int64? {

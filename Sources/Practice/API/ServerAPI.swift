@@ -4,7 +4,7 @@ internal import HTTPServer
 internal import JSON
 internal import Threading
 
-/// The App Store Server API as this store serves it.
+/// This store's implementation of the App Store Server API.
 struct ServerAPI: Sendable {
     let store: PracticeStore
     let now: @Sendable () -> Instant
@@ -21,7 +21,7 @@ struct ServerAPI: Sendable {
             try store.authority.require(
                 call.authorization, bundleID: app.bundleID, at: [clock, now()])
         } catch {
-            // The real store says no more than this; the header helps people who practise.
+            // The real store says nothing more. The header helps people who are testing.
             return Response(status: 401, headers: [Header("Practice-Reason", error.reason)])
         }
         do throws(APIError) {
@@ -57,19 +57,19 @@ struct ServerAPI: Sendable {
     }
 }
 
-/// The parts of a call.
+/// The parts of a request.
 struct Call: Sendable {
     let method: String
     let parts: [String]
     let query: [String: [String]]
     let authorization: String?
-    /// The address that was asked, as `Host` names it.
+    /// The requested address, from the `Host` header.
     let host: String
     let body: [UInt8]
 
     init(_ request: borrowing Request) {
         method = request.method
-        // A plus means a blank only in a query.
+        // A plus sign stands for a space only in a query.
         parts = request.path.split(separator: "/").map { $0.removingPercentEncoding ?? String($0) }
         query = Call.form(request.query ?? "")
         host = ((try? request.header("Host")) ?? nil) ?? ""
@@ -77,7 +77,7 @@ struct Call: Sendable {
         body = request.body
     }
 
-    /// The members of a query, or of a form.
+    /// The members of a query string or a form.
     static func form(_ text: String) -> [String: [String]] {
         var form: [String: [String]] = [:]
         for pair in text.split(separator: "&") {
@@ -100,7 +100,7 @@ private func decoded(_ text: String) -> String {
     text.replacing("+", with: " ").removingPercentEncoding ?? text
 }
 
-/// Identifies one of the API's calls.
+/// Identifies which of the API's calls is made.
 struct Route: Sendable {
     enum Name: String, Sendable {
         case history, oldHistory, refunds, transaction, appTransaction, statuses, order, finish
@@ -153,7 +153,7 @@ struct Route: Sendable {
     }
 }
 
-/// An error of the API, by its code.
+/// An error from the API, identified by its code.
 struct APIError: Error, Sendable {
     let code: Int64
     let message: String
@@ -175,7 +175,7 @@ struct APIError: Error, Sendable {
         let body: JSON = ["errorCode": .integer(code), "errorMessage": .string(message)]
         var response = Response(json: body, status: Int(code / 10_000))
         if let retryAt {
-            // An instant in milliseconds, unlike the header's usual meaning.
+            // The header's value is an instant in milliseconds, unlike its usual meaning.
             response.headers.append(Header("Retry-After", String(retryAt.milliseconds)))
         }
         return response

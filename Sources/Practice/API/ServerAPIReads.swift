@@ -3,9 +3,9 @@ internal import Crypto
 internal import HTTPServer
 internal import JSON
 
-/// The calls that change nothing.
+/// The calls that only read.
 extension ServerAPI {
-    /// How many statements one page holds.
+    /// How many statements a page contains.
     static let page = 20
 
     func transaction(_ route: Route) throws(APIError) -> Response {
@@ -112,7 +112,7 @@ extension ServerAPI {
         }
     }
 
-    /// One page of entries after a position, and the position after it.
+    /// Appends one page of the entries after a position; returns the position after it.
     private func append(
         _ sales: [Sale], at instant: (Sale) -> Instant, after: Position?, _ filter: HistoryFilter,
         _ world: PracticeWorld, to object: inout JSONObject
@@ -138,7 +138,7 @@ extension ServerAPI {
         return position
     }
 
-    /// The customer of a transaction, an original transaction or an installation.
+    /// The customer who owns a transaction, an original transaction or an installation.
     func customer(_ id: String) throws(APIError) -> String {
         let id = try number(id)
         let found = store.read { world in
@@ -156,7 +156,7 @@ extension ServerAPI {
     }
 }
 
-/// Where a page ended.
+/// The position where a page ended.
 private struct Position {
     let at: Int64
     let id: String
@@ -166,7 +166,7 @@ private struct Position {
         self.id = id
     }
 
-    /// Reads what `text` wrote for the same filter.
+    /// Parses a `text` that was written for the same filter.
     init?(_ revision: String, _ filter: String) {
         guard let bytes = Base64.url.decode(Array(revision.utf8)) else { return nil }
         let parts = String(decoding: bytes, as: UTF8.self).split(
@@ -192,7 +192,7 @@ struct HistoryFilter {
     private var groups: Set<String> = []
     private var ownership: String?
     private var isRevoked: Bool?
-    /// Identifies filter and customer: a revision belongs to both.
+    /// Identifies the filter and the customer, because a revision is only valid for both.
     let text: String
 
     /// Selects all refunded transactions.
@@ -254,10 +254,10 @@ extension Call {
 }
 
 extension PracticeWorld {
-    /// The app's number, which the store leaves out in the sandbox.
+    /// The app's number, which the store omits in the sandbox.
     var statedAppleID: Int64? { environment == "Production" ? shop.app.appleID : nil }
 
-    /// The members that name the answer's app.
+    /// The members that name the app in an answer.
     var appMembers: JSONObject {
         var object = JSONObject()
         object.append("environment", .string(environment))

@@ -36,7 +36,7 @@ extension ServerAPI {
         "UNDELIVERED_SERVER_OUTAGE", "UNDELIVERED_OTHER",
     ]
 
-    /// The code of the first mistake in a report about consumption.
+    /// The code for the first mistake in a consumption report.
     private static func mistake(in json: JSON, about kind: ProductKind?) -> Int64? {
         if json["customerConsented"] != true { return 4_000_035 }
         if json["sampleContentProvided"]?.bool == nil { return 4_000_041 }
@@ -51,7 +51,7 @@ extension ServerAPI {
         if let preference = json["refundPreference"], !preference.isNull {
             let known = ["DECLINE", "GRANT_FULL", "GRANT_PRORATED"]
             if !known.contains(preference.string ?? "") { return 4_000_000 }
-            // For a subscription the store calculates the share itself.
+            // For a subscription, the store calculates the share itself.
             let share = json["consumptionPercentage"]?.integer ?? 0
             let isShare = preference == "GRANT_PRORATED"
             if isShare, (kind == .autoRenewable) == (share > 0) { return 4_000_000 }
@@ -59,7 +59,7 @@ extension ServerAPI {
         return nil
     }
 
-    /// The storefronts of a mass extension; `nil` for all.
+    /// The storefronts for a mass extension; `nil` means all.
     private func countries(in json: JSON) throws(APIError) -> [String]? {
         guard let list = json["storefrontCountryCodes"], !list.isNull else { return nil }
         guard let codes = list.array, !codes.isEmpty else { throw APIError(4_000_027) }
@@ -140,7 +140,7 @@ extension ServerAPI {
         return Response(json: item(of: posting))
     }
 
-    /// What the history says about one notification.
+    /// A notification's entry in the history.
     private func item(of posting: Posting) -> JSON {
         let signed = store.read { world in
             store.authority.sign(world.payload(of: posting) { store.authority.sign($0) })
@@ -157,14 +157,14 @@ extension ServerAPI {
     func notifications(_ call: Call) throws(APIError) -> Response {
         let json = try call.json()
         var filter = try PostingFilter(json, store.read { ($0.now, $0.shop.app.retries) })
-        // A customer, named by any of their transactions.
+        // Any of a customer's transactions identifies the customer.
         if let id = json["transactionId"]?.string { filter.customer = try customer(id) }
         var start = 0
         if let token = call.one("paginationToken") {
             guard let place = filter.place(in: token) else { throw APIError(4_000_014) }
             start = place
         }
-        // Places among all notifications never change, so a token stays valid.
+        // A notification's index among all of them never changes, so a token stays valid.
         let found = store.read { world in
             world.postings.indices.dropFirst(start - world.forgottenPostings)
                 .filter { filter.takes(world.postings[$0]) }.prefix(Self.page + 1)
@@ -184,7 +184,7 @@ extension ServerAPI {
 
 private func isUUID(_ text: String) -> Bool { UUID(uuidString: text) != nil }
 
-/// The requested notifications.
+/// Selects the requested notifications.
 private struct PostingFilter {
     private let start: Int64
     private let end: Int64
@@ -193,8 +193,9 @@ private struct PostingFilter {
     var customer: String?
     private let onlyFailures: Bool
 
-    /// How far back the history of notifications reaches. For production, Apple's pages say 180
-    /// days; developers report that a start 169 days and 23 hours ago was refused.
+    /// How far back the notification history goes. Apple's documentation says 180 days for production. Developers
+    /// report
+    /// that a start date 169 days and 23 hours ago was refused.
     private static func reach(_ retries: Shop.Retries) -> Int64 {
         let hour: Int64 = 3_600_000
         return (retries == .production ? 169 * 24 + 23 : 30 * 24) * hour
@@ -216,18 +217,18 @@ private struct PostingFilter {
         if let type, !Self.types.contains(type) { throw APIError(4_000_018) }
     }
 
-    /// The filter as text: a token belongs to it.
+    /// The filter as text. A token is only valid for its own filter.
     private var text: String {
         let words = [type, subtype, customer, onlyFailures ? "failures" : nil].map { $0 ?? "" }
         return ([String(start), String(end)] + words).joined(separator: "|")
     }
 
-    /// The token of a page that begins at that place.
+    /// The token for the page that starts at that index.
     func token(at place: Int) -> String {
         String(decoding: Base64.url.encode(Array("\(place)|\(text)".utf8)), as: UTF8.self)
     }
 
-    /// The place in a token for exactly this question.
+    /// The index in a token that was issued for exactly this filter.
     func place(in token: String) -> Int? {
         guard let bytes = Base64.url.decode(Array(token.utf8)) else { return nil }
         let parts = String(decoding: bytes, as: UTF8.self).split(
@@ -257,7 +258,7 @@ private struct PostingFilter {
 }
 
 extension PracticeWorld {
-    /// Extends every eligible subscription to that product, and returns their number.
+    /// Extends every eligible subscription to that product, and returns how many there were.
     mutating func extendAll(
         _ product: String, byDays days: Int64, request: String, in countries: [String]?
     ) {

@@ -3,7 +3,7 @@ internal import HTTPServer
 internal import JSON
 
 extension ServerAPI {
-    /// The answer with a wrong signature on one of its statements, which the number selects.
+    /// The answer with a wrong signature on one of its statements. `which` selects the statement.
     func spoil(_ answer: Response, _ which: UInt64) -> Response {
         guard let body = try? JSON.read(answer.body) else { return answer }
         let count = body.statementCount
@@ -16,8 +16,9 @@ extension ServerAPI {
 }
 
 extension Authority {
-    /// Spoils the statement after `left` others; -1 when that is done. A statement comes before those that
-    /// it contains.
+    /// Spoils the statement after `left` others; sets `left` to -1 when that is done. A statement is counted before
+    /// the
+    /// statements inside it.
     fileprivate func spoil(_ json: JSON, _ left: inout Int) -> JSON {
         if left < 0 { return json }
         switch json {
@@ -39,7 +40,7 @@ extension Authority {
 }
 
 extension JSON {
-    /// Its payload, if it is a signed text.
+    /// The payload, if the value is a signed text.
     fileprivate var payload: JSON? {
         guard let parts = string?.split(separator: "."), parts.count == 3,
             parts[0].hasPrefix("eyJ"), let bytes = Base64.url.decode(Array(parts[1].utf8))
@@ -47,7 +48,7 @@ extension JSON {
         return try? JSON.read(bytes)
     }
 
-    /// The number of statements in it, including nested ones.
+    /// The number of statements in the value, including nested ones.
     fileprivate var statementCount: Int {
         switch self {
         case .array(let elements): elements.reduce(0) { $0 + $1.statementCount }

@@ -1,12 +1,12 @@
 internal import Core
 
 extension PlaySubscription {
-    /// How a token comes about.
+    /// The reason why a purchase token is created.
     enum Entry: String, Codable, Sendable {
         case fresh
-        /// A change that begins at once; the rest of the old period buys time of the new one.
+        /// A change that takes effect at once. The rest of the old period is converted to time for the new product.
         case prorated
-        /// A change that begins when the old period ends.
+        /// A change that takes effect when the old period ends.
         case deferred
         case addOn
         case topUp
@@ -16,10 +16,10 @@ extension PlaySubscription {
 }
 
 extension PracticeWorld {
-    /// The first payment of a purchase token succeeds.
+    /// Starts the purchase with that token after its first payment.
     mutating func begin(_ token: String) {
         guard var new = play.subscriptions[token] else { return }
-        // A change that had to wait may find the old purchase over; then it begins like any other.
+        // If the old purchase ended while a change was pending, the new one starts like any other.
         let old = new.linked.flatMap { play.subscriptions[$0] }.flatMap { $0.isServing ? $0 : nil }
         var charged: [PlayItem] = []
         switch new.entry {
@@ -51,7 +51,7 @@ extension PracticeWorld {
         tellPlay(.expired, old)
     }
 
-    /// A plan that is shorter than a week must be acknowledged within half its length.
+    /// The deadline for acknowledging the purchase. For a prepaid plan shorter than a week, it is half of the plan's length.
     private func acknowledgeLimit(of subscription: PlaySubscription) -> Instant {
         let usual = pace.end(ofDays: 3, after: now)
         guard let item = subscription.items.first, item.kind == .prepaid,
@@ -61,18 +61,18 @@ extension PracticeWorld {
         return now.advanced(byMilliseconds: max(1, whole / 2))
     }
 
-    /// Begins the first period of every item.
+    /// Starts the first period of every item.
     private func open(_ new: inout PlaySubscription, from start: Instant) -> [PlayItem] {
         for index in new.items.indices {
             new.items[index] = next(of: new.items[index], from: start, order: new.firstOrder)
-            // Time is added to what runs, and may be used at once.
+            // A top-up adds time after the current period, but can be used at once.
             new.items[index].begun = now
         }
         return new.items
     }
 
-    /// The unused money of the old period buys time of the new product; if there is none, a whole
-    /// period is charged.
+    /// Converts the unused money of the old period to time for the new product. If there is none, a full period is
+    /// charged.
     private func exchange(_ new: inout PlaySubscription, _ old: PlaySubscription?) -> [PlayItem] {
         let replaced = old?.items.first
         let length = old.flatMap { old in
@@ -100,12 +100,12 @@ extension PracticeWorld {
         let left = Double(max(0, ends.milliseconds - now.milliseconds))
         let money = left / length(old.phase?.period ?? oldPlan.period) * Double(oldPrice)
         guard money > 0, new.price > 0 else { return nil }
-        // No exchange buys more than ten years: dates end somewhere.
+        // A conversion gives at most ten years, because dates have an upper limit.
         let time = min(money / Double(new.price) * length(plan.period), 10 * 366 * 86_400_000)
         return max(1, Int64(time))
     }
 
-    /// The old product runs to its end beside the new one, which is not owned yet.
+    /// Keeps the old product until its period ends. Until then, the new product is listed beside it but is not owned.
     private func wait(_ new: inout PlaySubscription, _ old: PlaySubscription?) {
         guard let old, let kept = old.items.first else { return }
         var running = kept
@@ -115,7 +115,7 @@ extension PracticeWorld {
         new.items.insert(running, at: 0)
     }
 
-    /// What there is stays, and the new item runs to the same end for a part of its price.
+    /// Keeps the existing items, and adds one that ends at the same time for a part of its price.
     private func add(_ new: inout PlaySubscription, _ old: PlaySubscription?) -> [PlayItem] {
         guard let old, let ends = old.ends else { return [] }
         new.items[0].isProrated = true
@@ -156,7 +156,7 @@ extension PracticeWorld {
         return item
     }
 
-    /// `nil` once a commitment is over and no other follows.
+    /// `nil` when a commitment is over and no other one follows.
     private func paymentsLeft(after item: PlayItem, _ plan: PlayShop.BasePlan?) -> Int? {
         guard item.hasCommitted else { return plan?.payments.map { $0 - 1 } }
         guard let left = item.paymentsLeft else { return nil }
@@ -180,7 +180,7 @@ extension PracticeWorld {
         play.orders[name] = order
     }
 
-    /// What a customer pays for the item's present period.
+    /// The amount that a customer pays for the item's current period.
     private func charge(for item: PlayItem) -> Int64 {
         guard item.isProrated, let ends = item.expires, let plan = shop.google?.plan(item.choice)
         else { return item.phase?.price ?? item.price }
@@ -200,7 +200,7 @@ extension PlayItem.Replaced {
 }
 
 extension PlayItem {
-    /// The kind of phase in the words of orders.
+    /// The name of the kind of phase in orders.
     var phaseWord: String {
         guard let phase else { return "BASE" }
         return phase.price == 0 ? "FREE_TRIAL" : "INTRODUCTORY"

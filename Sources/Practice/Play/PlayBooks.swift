@@ -1,6 +1,6 @@
 package import Core
 
-/// What the store knows about its sales in Google Play.
+/// The store's records of its sales in Google Play.
 package struct PlayBooks: Codable, Sendable {
     package internal(set) var subscriptions: [String: PlaySubscription] = [:]
     package internal(set) var goods: [String: PlayGood] = [:]
@@ -9,17 +9,18 @@ package struct PlayBooks: Codable, Sendable {
     package internal(set) var messages: [PlayMessage] = []
     var brokenCards: Set<String> = []
     var prices: [PlayChoice: Int64] = [:]
-    /// Apart from the App Store's, so that sales here leave the names there as they are.
+    /// Counted separately from the App Store's sales, so that sales here do not change the names there.
     var named: UInt64 = 0
 
-    /// How many messages are kept.
+    /// The largest number of messages to keep.
     static let messageLimit = 2000
 
     var isEmpty: Bool { named == 0 && brokenCards.isEmpty && prices.isEmpty }
 }
 
-/// Folders from before there was a second store have no such member, and those without sales in it
-/// stay as they are.
+/// Reads books that may be missing. Folders from before the store sold in Google Play have no such member, and a
+/// store
+/// without sales there writes none.
 extension KeyedDecodingContainer {
     func decode(_ type: PlayBooks.Type, forKey key: Key) throws -> PlayBooks {
         try decodeIfPresent(type, forKey: key) ?? PlayBooks()
@@ -32,23 +33,23 @@ extension KeyedEncodingContainer {
     }
 }
 
-/// One purchase token of a subscription.
+/// A purchase token for a subscription.
 package struct PlaySubscription: Codable, Sendable {
     package enum Phase: String, Codable, Sendable {
-        /// The first payment is open.
+        /// The first payment is still pending.
         case pending
         /// The first payment was never made.
         case declined
         case active
-        /// A renewal failed less than a day ago, and the store says nothing of it.
+        /// A renewal failed less than a day ago, and the store does not report it yet.
         case silent
         case grace
         case hold
         case paused
         case ended
-        /// Ended by a refund.
+        /// A refund has ended the subscription.
         case revoked
-        /// Another token took over.
+        /// Another token has replaced this one.
         case replaced
     }
 
@@ -61,51 +62,51 @@ package struct PlaySubscription: Codable, Sendable {
 
     struct Pause: Codable, Sendable {
         let days: Int64
-        /// When it ends; `nil` while the present period runs.
+        /// When the pause ends; `nil` until it starts.
         var until: Instant?
     }
 
     package let token: String
     package let customer: String
-    /// Its place among the customer's purchases.
+    /// The purchase's number among those of the customer.
     let number: UInt64
     var entry = Entry.fresh
     package var phase: Phase
     package var items: [PlayItem]
     var started: Instant?
-    /// Until when it must be acknowledged; `nil` once it is.
+    /// The deadline for acknowledging the purchase; `nil` once it is acknowledged.
     package var acknowledgeBy: Instant?
     package var isAcknowledged = false
-    /// The token that this one continues, and the one that continues this.
+    /// The token whose purchase this one continues, and the token that continues this one.
     package var linked: String?
     package var replacedBy: String?
     var accountToken: String?
     var profile: String?
     var cancellation: Cancellation?
     var pause: Pause?
-    /// The expired token, if the customer subscribed again in Play's own screens.
+    /// The expired token, if the customer resubscribed in the Play Store app.
     var expiredToken: String?
-    /// When the failed period ended, and until when grace or hold lasts.
+    /// When the period with the failed payment ended, and when the grace period or the hold ends.
     var failedAt: Instant?
     var graceUntil: Instant?
     var holdUntil: Instant?
     var ended: Instant?
-    /// The name of its first order, and how many followed.
+    /// The name of the first order, and the number of orders after it.
     let firstOrder: String
     var renewals = 0
-    /// Counts its changes, for the entity tag.
+    /// Counts the changes, for the entity tag.
     var revision: UInt64 = 1
 
     package var isServing: Bool { [.active, .silent, .grace].contains(phase) }
     package var isOver: Bool { [.declined, .ended, .revoked, .replaced].contains(phase) }
 
-    /// Whether any of its items continues.
+    /// Whether any of the items renews.
     var renews: Bool { items.contains { $0.renews } }
 
-    /// When the present period ends. Items that wait for a deferred change have no period yet.
+    /// When the current period ends. Items that wait for a deferred change have no period yet.
     var ends: Instant? { items.compactMap(\.expires).max() }
 
-    /// When the store itself next acts on it.
+    /// When the store next acts on the subscription by itself.
     var due: Instant? {
         let next: Instant?
         switch phase {
@@ -118,7 +119,7 @@ package struct PlaySubscription: Codable, Sendable {
     }
 }
 
-/// A line item of a subscription.
+/// A subscription's line item.
 package struct PlayItem: Codable, Sendable {
     struct Replaced: Codable, Sendable {
         let choice: PlayChoice
@@ -137,37 +138,37 @@ package struct PlayItem: Codable, Sendable {
     package let choice: PlayChoice
     let kind: PlayShop.BasePlan.Kind
     var offer: PlayShop.Offer?
-    /// How many payments the offer has had.
+    /// How many payments with the offer have been made.
     var paid = 0
     var price: Int64
     let currency: String
     var begun: Instant
-    /// `nil` while a deferred change waits.
+    /// `nil` while a deferred change is pending.
     package var expires: Instant?
     package var order: String?
     package var renews: Bool
-    /// Whether the period is what an earlier product's money bought.
+    /// Whether the period was paid for with an earlier product's money.
     var isProrated = false
-    /// What takes its place when its period ends.
+    /// The product that replaces this one when its period ends.
     var deferred: String?
-    /// Whether it alone ends with its period.
+    /// Whether only this item ends with its period.
     var isRemoved = false
     var replaced: Replaced?
     var change: PriceChange?
-    /// The payments that a commitment still demands, and whether it ends with them.
+    /// The remaining payments of a commitment, and whether the item ends with them.
     var paymentsLeft: Int?
     var hasCommitted = false
     var endsWithCommitment = false
 
-    /// The phase of the offer in which the present period lies.
+    /// The phase of the offer that the current period belongs to.
     var phase: PlayShop.Offer.Phase? { paid > 0 ? offer?.phase(ofPayment: paid - 1) : nil }
 }
 
-/// One purchase token of a one-time product.
+/// A purchase token for a one-time product.
 package struct PlayGood: Codable, Sendable {
     package enum Phase: String, Codable, Sendable {
         case pending
-        /// Not paid, or refunded together with the right.
+        /// Never paid for, or refunded and revoked.
         case cancelled
         case purchased
     }
@@ -184,7 +185,7 @@ package struct PlayGood: Codable, Sendable {
     package let product: String
     let option: Option
     package let quantity: Int64
-    /// The pieces that were refunded.
+    /// The number of pieces that were refunded.
     package var refunded: Int64 = 0
     package var phase: Phase
     let asked: Instant
@@ -192,7 +193,7 @@ package struct PlayGood: Codable, Sendable {
     package var acknowledgeBy: Instant?
     package var isAcknowledged = false
     package var isConsumed = false
-    /// When a rental ends, and when an order in advance is charged.
+    /// When a rental ends, and when a pre-order is charged.
     var rentedUntil: Instant?
     var released: Instant?
     var accountToken: String?
@@ -207,7 +208,7 @@ package struct PlayGood: Codable, Sendable {
         }
     }
 
-    /// Whether the store refuses to sell another one.
+    /// Whether the customer owns the product, so that the store does not sell it again.
     func isOwned(at now: Instant) -> Bool {
         switch phase {
         case .pending: true
@@ -228,7 +229,7 @@ package struct PlayOrder: Codable, Sendable {
 
     struct Line: Codable, Sendable {
         let product: String
-        /// The base plan, or the purchase option.
+        /// The base plan or the purchase option.
         let plan: String
         let offer: String?
         let phase: String?
@@ -255,11 +256,11 @@ package struct PlayOrder: Codable, Sendable {
 
     var total: Int64 { lines.reduce(0) { $0 + $1.price * $1.quantity } }
     var currency: String { lines.first?.currency ?? "USD" }
-    /// What was not refunded yet.
+    /// The amount that has not been refunded yet.
     var left: Int64 { max(0, total - partialRefunds.reduce(0) { $0 + $1.amount }) }
 }
 
-/// An entry of the list of voided purchases.
+/// An entry in the list of voided purchases.
 package struct PlayVoid: Codable, Sendable {
     package enum Source: Int64, Codable, Sendable {
         case customer = 0
@@ -275,11 +276,11 @@ package struct PlayVoid: Codable, Sendable {
     let source: Source
     let reason: Int64
     let isSubscription: Bool
-    /// The pieces of a refund that covers only some.
+    /// The number of refunded pieces, if the refund covers only some.
     let quantity: Int64?
 }
 
-/// What the store has to tell the back end: the content of a real-time notification.
+/// A message from the store to the back end: the content of a real-time notification.
 package struct PlayMessage: Codable, Hashable, Sendable {
     package enum Kind: String, Codable, Sendable {
         case recovered = "SUBSCRIPTION_RECOVERED"
@@ -307,7 +308,7 @@ package struct PlayMessage: Codable, Hashable, Sendable {
     package let at: Instant
     package let token: String
     package let customer: String
-    /// The order of a voided purchase, and whether only some pieces were refunded.
+    /// The order of a voided purchase, and whether only some of its pieces were refunded.
     package var order: String?
     package var isPartial: Bool?
 }

@@ -1,8 +1,8 @@
 internal import Core
 
-/// Purchases that continue another one under a new token.
+/// Purchases that continue another one with a new token.
 extension PracticeWorld {
-    /// A change of subscription or base plan: at once, or when the present period ends.
+    /// Changes the subscription or base plan, at once or when the current period ends.
     mutating func switchPlan(
         _ step: Step, in shop: PlayShop, for customer: String
     ) throws(PracticeError) -> Outcome {
@@ -11,10 +11,11 @@ extension PracticeWorld {
         let old = try playSubscription(step, of: customer)
         guard old.phase == .active else {
             throw .refused(
-                "the subscription is \(old.phase.rawValue); only an active one is changed")
+                "the subscription is \(old.phase.rawValue); only an active one can be changed")
         }
         guard old.items.count == 1, let present = old.items.first else {
-            throw .refused("the subscription has \(old.items.count) items; cancel the others first")
+            throw .refused(
+                "the subscription has \(old.items.count) items; first cancel all but one")
         }
         if present.choice == choice { throw .refused("\(customer) has \(choice) already") }
         if present.choice.product != choice.product {
@@ -24,29 +25,32 @@ extension PracticeWorld {
         let isDeferred = step.when == .deferred
         let kinds = [present.kind, shop.plan(choice)?.kind]
         if isDeferred, kinds.contains(.prepaid) {
-            throw .refused("a prepaid plan ends by itself, so no change to or from it can wait")
+            throw .refused(
+                "a prepaid plan does not renew, so changes to or from it cannot be deferred")
         }
         if present.paymentsLeft ?? 0 > 0, !isDeferred {
-            throw .refused("the commitment to \(present.choice) runs; write --when deferred")
+            throw .refused("the commitment to \(present.choice) has not ended; use --when deferred")
         }
         if isDeferred, step.pending == true {
-            throw .refused("a deferred change costs nothing yet, so no payment can be pending")
+            throw .refused("a deferred change is not charged yet, so its payment cannot be pending")
         }
         if isDeferred, !present.renews {
-            throw .refused("\(present.choice) is cancelled; only what renews is changed later")
+            throw .refused(
+                "\(present.choice) is cancelled; only an item that renews can be changed later")
         }
         let offer = try playOffer(step.offer, of: choice, in: shop, for: customer)
         let entry: PlaySubscription.Entry = isDeferred ? .deferred : .prorated
         return try subscribe([(choice, offer)], entry, instead: old, step, for: customer)
     }
 
-    /// Adds the time of another payment to a prepaid plan.
+    /// Pays for another period of a prepaid plan.
     mutating func topUp(
         _ step: Step, in shop: PlayShop, for customer: String
     ) throws(PracticeError) -> Outcome {
         let old = try playSubscription(step, of: customer)
         guard let item = old.items.first, item.kind == .prepaid else {
-            throw .refused("the subscription renews by itself; only a prepaid one is topped up")
+            throw .refused(
+                "the subscription renews automatically; only a prepaid one can be topped up")
         }
         guard old.isServing else {
             throw .refused("the prepaid plan is \(old.phase.rawValue); buy it again")
@@ -66,19 +70,21 @@ extension PracticeWorld {
         try requireUnowned(choice.product, by: customer)
         let old = try playSubscription(step.changed { $0.product = nil }, of: customer)
         guard old.phase == .active, old.renews else {
-            throw .refused("only an active subscription that renews takes add-ons")
+            throw .refused("only an active subscription that renews can have add-ons")
         }
         guard let base = old.items.first, let plan = shop.plan(choice),
             let basePlan = shop.plan(base.choice),
             plan.kind == .autoRenewing, base.kind == .autoRenewing
-        else { throw .refused("add-ons and what they are added to must renew by themselves") }
+        else {
+            throw .refused("add-ons and the items that they are added to must renew automatically")
+        }
         guard plan.period.duration == basePlan.period.duration else {
             throw .refused(
                 "\(choice) lasts \(plan.period.text) and \(base.choice) \(basePlan.period.text): all "
                     + "items of a purchase have one period")
         }
         if old.items.contains(where: { $0.deferred != nil }) {
-            throw .refused("a deferred change waits; add-ons come after it")
+            throw .refused("a deferred change is pending; add items after it")
         }
         guard old.items.count < Self.mostItems else {
             throw .refused("a purchase has at most \(Self.mostItems) items")
@@ -87,20 +93,21 @@ extension PracticeWorld {
         return try subscribe([(choice, nil)], .addOn, instead: old, step, for: customer)
     }
 
-    /// The customer comes back: in the app, or in Play's own screens once the subscription expired.
+    /// Subscribes a returning customer again: in the app, or in the Play Store app after the subscription expired.
     mutating func resubscribe(
         _ step: Step, in shop: PlayShop, for customer: String
     ) throws(PracticeError) -> Outcome {
         let old = try playSubscription(step, of: customer)
         let isExpired = [.ended, .revoked].contains(old.phase)
         if step.inStore == true, !isExpired {
-            throw .refused("Play's screens only restart what has not expired; see: resume")
+            throw .refused(
+                "the subscription has not expired, so the Play Store app restarts it; see: resume")
         }
         guard isExpired || old.isServing && !old.renews, let item = old.items.first,
             item.kind != .prepaid
         else {
             throw .refused(
-                "the subscription is \(old.phase.rawValue) and renews, or is prepaid; nothing to renew"
+                "the subscription is \(old.phase.rawValue) and renews, or is prepaid, so there is nothing to renew"
             )
         }
         if isExpired { try requireUnowned(item.choice.product, by: customer) }
@@ -109,7 +116,7 @@ extension PracticeWorld {
         if !isExpired {
             return try subscribe(choices, .renewed, instead: old, step, for: customer)
         }
-        // Play knows nothing of the app's accounts, so such a purchase carries no identifier.
+        // The Play Store app does not know the app's accounts, so such a purchase has no account identifier.
         let outcome = try subscribe(choices, .fresh, instead: nil, step, for: customer)
         if step.inStore == true, let token = outcome.transaction {
             changeInPlay(token) { $0.expiredToken = old.token }

@@ -2,7 +2,7 @@ internal import Core
 
 /// What Google Play does on its own as time passes.
 extension PracticeWorld {
-    /// The next purchase token that it acts on.
+    /// The next purchase token that Google Play acts on.
     var nextPlayDue: (at: Instant, token: String)? {
         let all =
             play.subscriptions.values.compactMap { one in one.due.map { ($0, one.token) } }
@@ -10,7 +10,7 @@ extension PracticeWorld {
         return all.min { $0 < $1 }.map { (at: $0.0, token: $0.1) }
     }
 
-    /// Does what is due for a purchase token.
+    /// Performs the action that is due for a purchase token.
     mutating func actInPlay(_ token: String) {
         defer { lastChange = now }
         if let good = play.goods[token] { return act(on: good) }
@@ -26,7 +26,7 @@ extension PracticeWorld {
         }
     }
 
-    /// What became of a purchase token, for the report of what happened.
+    /// The purchase's new state, for the list of events.
     func playOutcome(of token: String) -> Outcome {
         if let good = play.goods[token] {
             return Outcome(
@@ -42,7 +42,7 @@ extension PracticeWorld {
 
     private mutating func act(on good: PlayGood) {
         if good.phase == .purchased { return takeBack(good) }
-        // An order in advance is charged when the product is released.
+        // A pre-order is charged when the product is released.
         if play.brokenCards.contains(good.customer) {
             dropGood(good.token)
         } else {
@@ -71,7 +71,8 @@ extension PracticeWorld {
         }
     }
 
-    /// A customer who does not agree to a higher price leaves, and so does one whose plan is no longer sold.
+    /// Whether the item does not renew because the customer did not agree to a higher price or the plan is no longer
+    /// sold.
     private func isRefused(_ item: PlayItem) -> Bool {
         let isUnconsented = item.change.map { !$0.isConsented && !$0.isApplied } ?? false
         return isUnconsented || shop.google?.plan(item.choice) == nil
@@ -117,11 +118,11 @@ extension PracticeWorld {
     }
 }
 
-/// Payments that fail.
+/// Failed payments.
 extension PracticeWorld {
     private var aDay: Int64 { pace.milliseconds(86_400_000) }
 
-    /// The store tries for a day before it says anything, and access goes on meanwhile.
+    /// Starts the day in which the store retries a payment without reporting it, while access continues.
     private mutating func beginSilence(_ one: PlaySubscription) {
         let ends = one.ends ?? now
         bookUnpaid(one)
@@ -132,7 +133,7 @@ extension PracticeWorld {
         extend(one.token, to: ends.advanced(byMilliseconds: aDay))
     }
 
-    /// The order that could not be paid.
+    /// Records the order that could not be paid.
     private mutating func bookUnpaid(_ one: PlaySubscription) {
         let name = "\(one.firstOrder)..\(one.renewals)"
         book(name, of: one, one.items.filter(\.renews), .pending)
@@ -155,7 +156,7 @@ extension PracticeWorld {
         tellPlay(.inGrace, one.token)
     }
 
-    /// The end of the period moves on by a day at a time while grace lasts.
+    /// Moves the end of the period forward by a day while the grace period lasts.
     private mutating func continueGrace(_ one: PlaySubscription) {
         if !one.renews { return endInPlay(one.token) }
         guard let limit = one.graceUntil, now < limit else { return stopServing(one) }
@@ -174,7 +175,7 @@ extension PracticeWorld {
         if holdLength(of: one) == nil { endUnpaid(one) } else { putOnHold(one) }
     }
 
-    /// The length of the hold; `nil` if there is none.
+    /// How long the hold lasts; `nil` if there is none.
     func holdLength(of one: PlaySubscription) -> Wait? {
         let waits = one.items.map { shop.google?.plan($0.choice)?.hold ?? Wait(days: 30) }
         let shortest = waits.min { $0.milliseconds < $1.milliseconds }
@@ -194,7 +195,7 @@ extension PracticeWorld {
         tellPlay(.onHold, one.token)
     }
 
-    /// The items' periods end now, if they have not ended yet.
+    /// Ends the items' periods now, if they have not ended yet.
     mutating func cut(_ token: String) {
         changeInPlay(token) { [now] in
             for index in $0.items.indices {

@@ -5,7 +5,7 @@ extension PracticeWorld {
         guard let one = play.subscriptions[token] else { return }
         if one.isOver || one.phase == .pending {
             throw .refused(
-                "the subscription is \(one.phase.rawValue), so nothing can be done to it")
+                "the subscription is \(one.phase.rawValue), so it cannot be changed")
         }
         switch step.do {
         case .cancel: try cancelInPlay(one, step)
@@ -31,7 +31,7 @@ extension PracticeWorld {
         try cancelInPlay(one, as: .user(now))
     }
 
-    /// The item ends alone when its period ends.
+    /// Ends only this item when its period ends.
     private mutating func remove(_ index: Int, from one: PlaySubscription) throws(PracticeError) {
         let item = one.items[index]
         if item.isRemoved { throw .refused("\(item.choice) is cancelled already") }
@@ -66,16 +66,16 @@ extension PracticeWorld {
             changed.cancellation = cancellation
             changed.pause = nil
             for index in changed.items.indices { changed.items[index].renews = false }
-            // What was to come is not owned and never will be.
+            // A product that was to start later is not owned, and never will be.
             changed.items.removeAll { $0.order == nil }
             for index in changed.items.indices { changed.items[index].deferred = nil }
         }
         tellPlay(.canceled, one.token)
-        // Nothing is left of a period that could run on.
+        // If no paid period remains, the subscription ends at once.
         if !one.isServing { endInPlay(one.token) }
     }
 
-    /// Takes back a cancellation or a planned pause, or ends a pause.
+    /// Undoes a cancellation or a planned pause, or ends a pause.
     private mutating func resumeInPlay(_ one: PlaySubscription) throws(PracticeError) {
         if one.phase == .paused { return endPause(one) }
         if one.pause != nil {
@@ -108,10 +108,10 @@ extension PracticeWorld {
         _ one: PlaySubscription, days: Int64
     ) throws(PracticeError) {
         guard (7...92).contains(days) else {
-            throw .invalid("a pause lasts 7 to 92 days, not \(days)")
+            throw .invalid("a pause must last 7 to 92 days, not \(days)")
         }
         guard one.phase == .active, one.renews else {
-            throw .refused("only an active subscription that renews is paused")
+            throw .refused("only an active subscription that renews can be paused")
         }
         guard one.items.allSatisfy({ $0.kind == .autoRenewing }) else {
             throw .refused("prepaid plans and instalments cannot be paused")
@@ -130,10 +130,10 @@ extension PracticeWorld {
         (shop.google?.plan(choice)?.period.milliseconds ?? 0) > 93 * 86_400_000
     }
 
-    /// Payment failed, and the time of grace is over.
+    /// Puts the subscription on hold, as after a failed payment and the grace period.
     private mutating func hold(_ one: PlaySubscription) throws(PracticeError) {
         guard one.isServing, one.renews else {
-            throw .refused("only a subscription that renews is put on hold")
+            throw .refused("only a subscription that renews can be put on hold")
         }
         if holdLength(of: one) == nil {
             throw .refused("\(one.items[0].choice) has a hold of 0 days in shop.json")
@@ -142,7 +142,7 @@ extension PracticeWorld {
         putOnHold(one)
     }
 
-    /// The customer repairs the payment.
+    /// Makes the customer's payment succeed again.
     private mutating func recover(_ one: PlaySubscription) throws(PracticeError) {
         guard [.silent, .grace, .hold].contains(one.phase) else {
             throw .refused("no payment of the subscription failed; it is \(one.phase.rawValue)")
@@ -165,7 +165,7 @@ extension PracticeWorld {
         return outcome
     }
 
-    /// Moves the next payment, and with it the end of the present period.
+    /// Postpones the next payment, and with it the end of the current period.
     mutating func postpone(
         _ one: PlaySubscription, byMilliseconds length: Int64
     ) throws(PracticeError) {
@@ -183,16 +183,16 @@ extension PracticeWorld {
         _ one: PlaySubscription, byMilliseconds length: Int64
     ) throws(PracticeError) {
         guard (86_400_000...365 * 86_400_000).contains(length) else {
-            throw .invalid("a payment is deferred by 1 to 365 days")
+            throw .invalid("a payment can be deferred by 1 to 365 days")
         }
         guard one.phase == .active, one.renews, one.items.first?.kind != .prepaid else {
-            throw .refused("only an active subscription that renews is deferred")
+            throw .refused("only an active subscription that renews can be deferred")
         }
     }
 
     private mutating func consent(_ one: PlaySubscription) throws(PracticeError) {
         guard one.items.contains(where: { $0.change?.isConsented == false }) else {
-            throw .refused("no price of the subscription waits for consent")
+            throw .refused("no price of the subscription is waiting for consent")
         }
         changeInPlay(one.token) { changed in
             for index in changed.items.indices { changed.items[index].change?.isConsented = true }
@@ -204,12 +204,12 @@ extension PracticeWorld {
         _ step: Step, in shop: PlayShop
     ) throws(PracticeError) -> Outcome {
         guard let id = step.product else {
-            throw .invalid("raise_price needs a subscription of the shop; see shop.json")
+            throw .invalid("raise_price needs a subscription from the shop; see shop.json")
         }
         let choice = try playChoice(id, in: shop)
         guard let plan = shop.plan(choice), let price = step.price,
             price > playPrice(of: choice, plan)
-        else { throw .invalid("raise_price needs a price above the present one of \(choice)") }
+        else { throw .invalid("raise_price needs a price above the current one for \(choice)") }
         play.prices[choice] = price
         let needsConsent = step.needsConsent ?? false
         let concerned = play.subscriptions.values.sorted { $0.number < $1.number }.filter { one in

@@ -1,7 +1,7 @@
 internal import Core
 package import JSON
 
-/// What an app hands to its back end after a purchase in Google Play.
+/// What an app gives its back end after a purchase in Google Play.
 package struct PlayHandOver: Sendable {
     package let customer: String?
     /// The purchase token.
@@ -10,7 +10,7 @@ package struct PlayHandOver: Sendable {
     package let product: String?
     package let order: String?
     package let note: String?
-    /// What the store has to tell because of it.
+    /// The messages that the store sends as a result.
     package let told: [PlayMessage]
 
     init(_ outcome: Outcome, in world: PracticeWorld, told: [PlayMessage]) {
@@ -42,7 +42,7 @@ extension PracticeWorld {
         return entry.with("product", product.map(JSON.string))
     }
 
-    /// What an app hands over on a new phone: what is not over, and products that were not consumed.
+    /// What an app gives its back end on a new phone: subscriptions that are not over, and unconsumed products.
     func playTokens(of customer: String) -> [JSON] {
         let package = shop.google?.packageName ?? ""
         let subscriptions = playSubscriptions(of: customer).filter { !$0.isOver }.map {

@@ -1,9 +1,9 @@
 internal import Core
 internal import JSON
 
-/// What Google Play says of one-time products, orders and voided purchases.
+/// Google Play's answers about one-time products, orders and voided purchases.
 extension PracticeWorld {
-    /// In the first form, with numbers for states.
+    /// The answer of the older API, with numbers for states.
     func playAnswer(v1 good: PlayGood) -> JSON {
         let state: Int64 =
             switch good.phase {
@@ -28,7 +28,7 @@ extension PracticeWorld {
             .with("refundableQuantity", good.quantity > 1 ? .integer(left) : nil)
     }
 
-    /// In the second form, with items.
+    /// The answer of the newer API, with items.
     func playAnswer(v2 good: PlayGood) -> JSON {
         let state =
             switch good.phase {

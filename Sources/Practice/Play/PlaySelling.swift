@@ -9,7 +9,8 @@ extension PracticeWorld {
         if let product = shop.product(id) { return try buyGood(product, step, for: customer) }
         let choice = try playChoice(id, in: shop)
         if let quantity = step.quantity, quantity > 1 {
-            throw .invalid("\(choice) is a subscription, so its quantity is 1 and not \(quantity)")
+            throw .invalid(
+                "\(choice) is a subscription, so its quantity must be 1 and not \(quantity)")
         }
         try requireUnowned(choice.product, by: customer)
         let offer = try playOffer(step.offer, of: choice, in: shop, for: customer)
@@ -37,7 +38,7 @@ extension PracticeWorld {
         throw .refused("\(customer) owns \(product) already; see: \(hint)")
     }
 
-    /// The offer with that name, if the customer may have it.
+    /// The offer with that name, if the customer is eligible for it.
     func playOffer(
         _ id: String?, of choice: PlayChoice, in shop: PlayShop, for customer: String
     ) throws(PracticeError) -> PlayShop.Offer? {
@@ -49,12 +50,13 @@ extension PracticeWorld {
             one.phase != .declined && one.items.contains { $0.choice.product == choice.product }
         }
         if offer.forNew == true, isKnown {
-            throw .refused("\(customer) had \(choice.product) before, so \(id) is not for them")
+            throw .refused(
+                "\(customer) had \(choice.product) before, so \(id) is not available to them")
         }
         return offer
     }
 
-    /// Makes a purchase token with those items, which begins when it is paid.
+    /// Creates a purchase token with those items. The purchase starts when it is paid.
     mutating func subscribe(
         _ choices: [(PlayChoice, PlayShop.Offer?)], _ entry: PlaySubscription.Entry,
         instead old: PlaySubscription?, _ step: Step, for customer: String
@@ -80,13 +82,13 @@ extension PracticeWorld {
             book(new.firstOrder, of: new, items, .pending)
             return Outcome(
                 customer: customer, transaction: token,
-                note: "waits for payment; see: approve, decline")
+                note: "is waiting for payment; see: approve, decline")
         }
         begin(token)
         return Outcome(customer: customer, transaction: token)
     }
 
-    /// The customer pays for what waits, or lets it go.
+    /// Completes a pending purchase with the customer's payment, or drops it.
     mutating func decideInPlay(
         _ step: Step, for customer: String
     ) throws(PracticeError) -> Outcome {
@@ -96,7 +98,7 @@ extension PracticeWorld {
         var tokens = waiting.map(\.token) + goods.map(\.token)
         if let token = step.transaction { tokens.removeAll { $0 != token } }
         guard !tokens.isEmpty else {
-            throw .refused("no purchase of \(customer) waits for payment")
+            throw .refused("no purchase by \(customer) is waiting for payment")
         }
         for token in tokens {
             if play.goods[token] != nil {
@@ -124,7 +126,8 @@ extension PracticeWorld {
         _ product: PlayShop.Product, _ step: Step, for customer: String
     ) throws(PracticeError) -> Outcome {
         if let offer = step.offer {
-            throw .invalid("\(product.id) is no subscription, so the offer \(offer) is not for it")
+            throw .invalid(
+                "\(product.id) is not a subscription, so the offer \(offer) does not apply to it")
         }
         let quantity = max(1, step.quantity ?? 1)
         if quantity > 1, product.multiQuantity != true {
@@ -133,11 +136,12 @@ extension PracticeWorld {
         if playGoods(of: customer).contains(where: {
             $0.product == product.id && $0.isOwned(at: now)
         }) {
-            throw .refused("\(customer) owns \(product.id) already; it is sold again once consumed")
+            throw .refused(
+                "\(customer) already owns \(product.id); it can be bought again once consumed")
         }
         let release = product.release.flatMap { now < $0 ? $0 : nil }
         if release != nil, step.pending == true {
-            throw .refused("\(product.id) is ordered in advance, and paid when it is released")
+            throw .refused("\(product.id) is a pre-order, and is charged when it is released")
         }
         let token = playToken()
         let good = PlayGood(
@@ -154,7 +158,7 @@ extension PracticeWorld {
             id: good.order, token: token, state: .pending, created: now, changed: now, lines: [line]
         )
         if step.pending == true || release != nil {
-            let note = release.map { "is charged at \($0.text)" } ?? "waits for payment"
+            let note = release.map { "will be charged at \($0.text)" } ?? "is waiting for payment"
             return Outcome(customer: customer, transaction: token, note: note)
         }
         payGood(token)

@@ -1,6 +1,6 @@
 package import Core
 
-/// What the shop sells in Google Play, from the member `google` of the file `shop.json`.
+/// What the shop sells in Google Play, from the member `google` in `shop.json`.
 package struct PlayShop: Hashable, Sendable, Codable {
     package struct Subscription: Hashable, Sendable, Codable {
         package var id: String
@@ -21,13 +21,13 @@ package struct PlayShop: Hashable, Sendable, Codable {
         package var id: String
         package var kind: Kind
         package var period: Wait
-        /// In thousandths of the currency's unit, like every price of the shop.
+        /// The price in thousandths of the currency's unit, like all prices of the shop.
         package var price: Int64
         package var currency: String?
-        /// How long access continues after a failed renewal, and how long it then stands still.
+        /// How long access continues after a failed renewal, and how long it is then suspended.
         package var grace: Wait?
         package var hold: Wait?
-        /// The payments that an instalment plan commits to, at first and in each later commitment.
+        /// The number of payments in an instalment plan's first commitment, and in each later one.
         package var payments: Int?
         package var laterPayments: Int?
         package var tags: [String]?
@@ -42,14 +42,14 @@ package struct PlayShop: Hashable, Sendable, Codable {
     package struct Offer: Hashable, Sendable, Codable {
         package struct Phase: Hashable, Sendable, Codable {
             package var period: Wait
-            /// Zero is a free trial.
+            /// The price. Zero means a free trial.
             package var price: Int64
-            /// How many periods it has; one if it is left out.
+            /// The number of periods; one if it is missing.
             package var payments: Int?
         }
         package var id: String
         package var tags: [String]?
-        /// Whether it is only for customers who never had the subscription.
+        /// Whether the offer is only for customers who never had the subscription.
         package var forNew: Bool?
         package var phases: [Phase]
 
@@ -58,7 +58,7 @@ package struct PlayShop: Hashable, Sendable, Codable {
             case forNew = "for_new"
         }
 
-        /// The phase of the payment with that number, from zero; `nil` once the offer is over.
+        /// The phase of the payment with that number, counted from zero; `nil` after the last phase.
         func phase(ofPayment number: Int) -> Phase? {
             var left = number
             for phase in phases {
@@ -73,13 +73,13 @@ package struct PlayShop: Hashable, Sendable, Codable {
         package var id: String
         package var price: Int64
         package var currency: String?
-        /// Whether apps consume it, so that it can be bought again.
+        /// Whether apps consume the product, so that it can be bought again.
         package var consumable: Bool?
         /// Whether several pieces can be bought at once.
         package var multiQuantity: Bool?
-        /// How long a rented product may be used; without it, it is sold for good.
+        /// How long a rented product may be used. Without it, the product is sold permanently.
         package var rental: Wait?
-        /// Until when it is sold in advance, and charged then.
+        /// When a pre-order product is released and charged.
         package var release: Instant?
 
         enum CodingKeys: String, CodingKey {
@@ -89,10 +89,10 @@ package struct PlayShop: Hashable, Sendable, Codable {
     }
 
     package var packageName: String
-    /// The share of Google's quotas that applies, in percent.
+    /// The applicable share of Google's quotas, in percent.
     package var quotaPercent: Double?
-    /// Whether a token that another one replaced still answers as active until its period ends, as the
-    /// real store's sometimes do.
+    /// Whether a replaced token still appears as active until its period ends, as sometimes happens in the real
+    /// store.
     package var oldTokensLinger: Bool?
     package var subscriptions: [Subscription]
     package var products: [Product]
@@ -111,7 +111,7 @@ package struct PlayShop: Hashable, Sendable, Codable {
     }
 }
 
-/// A subscription in one of its base plans, written `pro:monthly`.
+/// A subscription with one of its base plans, written as `pro:monthly`.
 package struct PlayChoice: Hashable, Sendable, Codable, CustomStringConvertible {
     package let product: String
     package let plan: String
@@ -120,7 +120,7 @@ package struct PlayChoice: Hashable, Sendable, Codable, CustomStringConvertible 
 }
 
 extension PlayShop {
-    /// The mistake in it, if any.
+    /// Describes the mistake in the shop, if there is one.
     var mistake: String? {
         if packageName.split(separator: ".").count < 2 {
             return "google.package is \(quoted(packageName)); write a name like com.example.game"
@@ -141,7 +141,7 @@ extension PlayShop {
         return nil
     }
 
-    fileprivate static let priceHint = "it is from 0 to \(Article.prices.upperBound)"
+    fileprivate static let priceHint = "it must be from 0 to \(Article.prices.upperBound)"
 }
 
 extension PlayShop.BasePlan {
@@ -152,9 +152,9 @@ extension PlayShop.BasePlan {
         }
         if period.milliseconds <= 0 { return "has no period; say how long it lasts, like P1M" }
         for phase in phases {
-            if phase.period.milliseconds <= 0 { return "has an offer with a phase of no length" }
+            if phase.period.milliseconds <= 0 { return "has an offer whose phase has no length" }
             if !(1...1000).contains(phase.payments ?? 1) {
-                return "has an offer of \(phase.payments ?? 1) payments; there are 1 to 1000"
+                return "has an offer of \(phase.payments ?? 1) payments; it must have 1 to 1000"
             }
         }
         for (name, wait, most) in [("grace", grace, 30), ("hold", hold, 60)] {
@@ -165,10 +165,12 @@ extension PlayShop.BasePlan {
         let counts = [payments, laterPayments].compactMap(\.self)
         if kind == .instalments, payments == nil { return "has no payments; say how many" }
         if kind != .instalments, !counts.isEmpty {
-            return "has payments, but is no instalment plan"
+            return "has payments, but is not an instalment plan"
         }
         if !counts.allSatisfy({ (1...120).contains($0) }) { return "has 1 to 120 payments" }
-        if kind == .prepaid, offers?.isEmpty == false { return "is prepaid, which has no offers" }
+        if kind == .prepaid, offers?.isEmpty == false {
+            return "is prepaid, and prepaid plans have no offers"
+        }
         return nil
     }
 }

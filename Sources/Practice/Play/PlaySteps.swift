@@ -1,6 +1,6 @@
 internal import Core
 
-/// Steps of customers in Google Play.
+/// The steps that customers take in Google Play.
 extension PracticeWorld {
     mutating func performInPlay(_ step: Step) throws(PracticeError) -> Outcome {
         let shop = try playShop()
@@ -37,7 +37,7 @@ extension PracticeWorld {
         return google
     }
 
-    /// The subscription and base plan of that name; a subscription alone means its first base plan.
+    /// The subscription and base plan with that name. A subscription's name alone means its first base plan.
     func playChoice(_ name: String, in shop: PlayShop) throws(PracticeError) -> PlayChoice {
         let parts = name.split(separator: ":", maxSplits: 1).map(String.init)
         let subscription = shop.subscriptions.first { $0.id == parts.first }
@@ -52,13 +52,14 @@ extension PracticeWorld {
             let hint =
                 nearest(to: name, among: all).map { "the nearest is \($0)" }
                 ?? "it sells \(all.prefix(12).joined(separator: ", "))"
-            throw .invalid("Google Play sells no \(name) here; \(hint); see shop.json")
+            throw .invalid("this store sells no \(name) in Google Play; \(hint); see shop.json")
         }
         return PlayChoice(product: subscription.id, plan: plan.id)
     }
 
-    /// The purchase concerned: the named token, else the newest that has the product, else the newest
-    /// that is not over.
+    /// The purchase that the step is about: the one with the given token, or else the newest with the product, or
+    /// else the
+    /// newest that is not over.
     func playSubscription(
         _ step: Step, of customer: String
     ) throws(PracticeError) -> PlaySubscription {
@@ -89,20 +90,20 @@ extension PracticeWorld {
         play.goods.values.filter { $0.customer == customer }.sorted { $0.number < $1.number }
     }
 
-    /// The good that a step is about, if it is about one.
+    /// The one-time purchase that a step is about, if it is about one.
     func playGood(_ step: Step, of customer: String) -> PlayGood? {
         playGoods(of: customer).last { good in
             step.transaction.map { $0 == good.token } ?? (step.product == good.product)
         }
     }
 
-    /// The app itself acknowledges what it got, or consumes a product.
+    /// Acknowledges a purchase or consumes a product, as the app does itself.
     private mutating func finishInPlay(
         _ step: Step, of customer: String
     ) throws(PracticeError) -> Outcome {
         if let good = playGood(step, of: customer) {
             guard good.phase == .purchased else {
-                throw .refused("\(good.product) is not paid, or is refunded")
+                throw .refused("\(good.product) is not paid for, or has been refunded")
             }
             let isConsumed = shop.google?.product(good.product)?.consumable == true
             if isConsumed { play.goods[good.token]?.isConsumed = true }
@@ -113,7 +114,8 @@ extension PracticeWorld {
         }
         let subscription = try playSubscription(step, of: customer)
         guard subscription.isServing else {
-            throw .refused("the subscription is \(subscription.phase.rawValue), so no app has it")
+            throw .refused(
+                "the subscription is \(subscription.phase.rawValue), so the app does not have it")
         }
         acknowledgeInPlay(subscription.token)
         return Outcome(customer: customer, transaction: subscription.token, note: "acknowledged")
@@ -126,12 +128,12 @@ extension PracticeWorld {
         changeInPlay(token) {
             $0.acknowledgeBy = nil
             $0.isAcknowledged = true
-            // The real store stops naming it here, too.
+            // At this point, the real store also stops naming the expired token.
             $0.expiredToken = nil
         }
     }
 
-    /// Changes a subscription, and with it its entity tag.
+    /// Changes a subscription and its entity tag.
     mutating func changeInPlay(_ token: String, _ change: (inout PlaySubscription) -> Void) {
         guard var changed = play.subscriptions[token] else { return }
         change(&changed)
@@ -152,7 +154,7 @@ extension PracticeWorld {
     }
 }
 
-/// The product of `pro:monthly`.
+/// The product in a name such as `pro:monthly`.
 private func productOnly(_ name: String) -> String {
     String(name.prefix { $0 != ":" })
 }
@@ -163,7 +165,7 @@ extension PracticeWorld {
         return Luck(seed: seed ^ (play.named &* 0x9E37_79B9_7F4A_7C15) ^ 0x706C_6179)
     }
 
-    /// Like the real store's: letters, a point, and characters of which some need care in a path.
+    /// A token like the real store's: letters, a dot, and characters of which some must be escaped in a path.
     mutating func playToken() -> String {
         var luck = nextPlayLuck()
         let letters = Array("abcdefghijklmnop")

@@ -1,10 +1,9 @@
 internal import Core
 package import JSON
 
-/// What Google Play says of a subscription. Members whose value is Google's default are left out, as
-/// Google leaves them out.
+/// Google Play's answers about subscriptions. Like Google, they omit members that have Google's default value.
 extension PracticeWorld {
-    /// What the store answers about a purchase token, without the limits of its API.
+    /// The store's answer about a purchase token, without the API's limits.
     package func playAnswer(_ token: String) -> JSON? {
         play.subscriptions[token].map(playAnswer(of:)) ?? play.goods[token].map(playAnswer(v2:))
     }
@@ -72,7 +71,7 @@ extension PracticeWorld {
     }
 
     private func line(of item: PlayItem, in one: PlaySubscription) -> JSON {
-        // A period that was replaced is over, unless the store is slow to say so.
+        // The period of a replaced purchase is over, unless the store is slow to report it.
         let isCut = one.phase == .replaced && !lingers(one)
         let expires = item.expires.map { isCut ? min($0, one.ended ?? $0) : $0 }
         let isOver = one.isOver && !lingers(one)
@@ -109,7 +108,7 @@ extension PracticeWorld {
 
     private func renewingPlan(of item: PlayItem, _ isOver: Bool) -> JSON {
         let plan: JSON = [:]
-        // Of what is over, the real store says no more than this.
+        // For a purchase that is over, the real store says nothing more than this.
         if isOver { return plan }
         return plan.with("autoRenewEnabled", item.renews ? true : nil)
             .with("recurringPrice", money(item.price, item.currency))
@@ -174,7 +173,7 @@ extension PlaySubscription {
             .with("obfuscatedExternalProfileId", profile.map(JSON.string))
     }
 
-    /// The order that could not be paid.
+    /// The order whose payment was declined.
     fileprivate var declined: JSON {
         ["renewalDeclined": ["pendingOrderId": .string("\(firstOrder)..\(renewals)")]]
     }
@@ -192,6 +191,6 @@ extension PlaySubscription.Cancellation {
 }
 
 extension Instant {
-    /// As Google writes times: without a fraction if there is none.
+    /// The time in Google's form, which omits an empty fraction.
     var playTime: JSON { .string(text.replacing(".000Z", with: "Z")) }
 }

@@ -2,7 +2,7 @@ internal import Core
 
 /// Refunds in Google Play.
 extension PracticeWorld {
-    /// The refund of a purchase's newest order.
+    /// Refunds a purchase's newest order.
     mutating func refundInPlay(
         _ step: Step, of customer: String
     ) throws(PracticeError) -> Outcome {
@@ -12,7 +12,7 @@ extension PracticeWorld {
         }
         let one = try playSubscription(step, of: customer)
         if step.quantity != nil {
-            throw .invalid("a subscription has no quantity; only some pieces of a product do")
+            throw .invalid("a subscription has no quantity; only products are refunded in pieces")
         }
         if let product = step.product?.prefix(while: { $0 != ":" }), one.items.count > 1,
             one.items.first?.choice.product != String(product)
@@ -20,7 +20,7 @@ extension PracticeWorld {
             try refundItem(String(product), of: one)
         } else {
             guard let order = one.lastOrder else {
-                throw .refused("nothing was paid for the subscription yet")
+                throw .refused("the subscription has not been paid for yet")
             }
             try refundOrder(order, revokes: step.keepAccess != true, by: .customer)
         }
@@ -32,11 +32,11 @@ extension PracticeWorld {
             return try refundOrder(good.order, revokes: step.keepAccess != true, by: .customer)
         }
         if step.keepAccess == true {
-            throw .invalid("a refund of some pieces takes these; leave --keep-access out")
+            throw .invalid("a refund of some pieces always revokes them; leave out --keep-access")
         }
         let left = good.quantity - good.refunded
         guard good.phase == .purchased, !good.isRefunded else {
-            throw .refused("\(good.product) is not paid, or is refunded already")
+            throw .refused("\(good.product) is not paid for, or has already been refunded")
         }
         guard good.quantity > 1 else { throw .refused("only one \(good.product) was bought") }
         guard quantity <= left else { throw .refused("only \(left) pieces are left to refund") }
@@ -50,7 +50,7 @@ extension PracticeWorld {
         tellPlay(.voided, good.token, order: good.order, isPartial: true)
     }
 
-    /// Refunds all that is left of an order; `revokes` also ends what it gave.
+    /// Refunds the remaining amount of an order. If `revokes`, it also ends the rights from the order.
     mutating func refundOrder(
         _ id: String, revokes: Bool, by source: PlayVoid.Source, reason: Int64 = 0
     ) throws(PracticeError) {
@@ -69,20 +69,20 @@ extension PracticeWorld {
         } else if revokes, let one = playHead(of: order.token), !one.isOver {
             revoke(one)
         }
-        // A refund that takes nothing away never gets into the list.
+        // A refund that revokes nothing is not in the list of voided purchases.
         guard revokes else { return }
         appendVoid(of: id, by: source, reason: reason)
         tellPlay(.voided, order.token, order: id, isPartial: false)
     }
 
-    /// The purchase token that continues that one.
+    /// The newest purchase that continues the one with that token.
     private func playHead(of token: String) -> PlaySubscription? {
         var found = play.subscriptions[token]
         while let next = found?.replacedBy { found = play.subscriptions[next] }
         return found
     }
 
-    /// Ends a subscription for good, whatever is paid.
+    /// Ends a subscription permanently, even if it is paid for.
     private mutating func revoke(_ one: PlaySubscription) {
         changeInPlay(one.token) { [now] in
             $0.phase = .revoked
@@ -97,7 +97,7 @@ extension PracticeWorld {
         tellPlay(.revoked, one.token)
     }
 
-    /// Revokes a subscription and refunds what remains of the present period.
+    /// Revokes a subscription, and refunds the rest of the current period.
     mutating func revokeProrated(_ one: PlaySubscription) throws(PracticeError) {
         guard let id = one.lastOrder, let order = play.orders[id], one.isServing else {
             throw .refused("the subscription is \(one.phase.rawValue), so nothing can be revoked")
@@ -115,14 +115,14 @@ extension PracticeWorld {
         return min(1, max(0, Double(ends.milliseconds - now.milliseconds) / whole))
     }
 
-    /// Refunds one item among several, which ends alone.
+    /// Refunds one of several items and ends only that item.
     mutating func refundItem(_ product: String, of one: PlaySubscription) throws(PracticeError) {
         guard one.isServing, one.items.count > 1,
             let item = one.items.first(where: { $0.choice.product == product }),
             let order = item.order
         else {
             throw .refused(
-                "\(product) is no item among others of the subscription, or is not owned")
+                "\(product) is not one of several items of the subscription, or is not owned")
         }
         let price = play.orders[order]?.lines.first { $0.product == product }?.price ?? 0
         refundPart(of: order, price)
@@ -150,8 +150,9 @@ extension PracticeWorld {
                 quantity: quantity))
     }
 
-    /// What was not acknowledged in time is refunded. For a prepaid plan all of its time is gone, also
-    /// what earlier payments bought.
+    /// Refunds a purchase that was not acknowledged in time. A prepaid plan loses all of its time, including what
+    /// earlier
+    /// payments bought.
     mutating func takeBack(_ one: PlaySubscription) {
         changeInPlay(one.token) { $0.cancellation = .system }
         takeBack(order: one.firstOrder, of: one.token)
@@ -170,7 +171,7 @@ extension PracticeWorld {
 }
 
 extension PlaySubscription {
-    /// The newest order that was paid.
+    /// The newest paid order.
     var lastOrder: String? {
         guard items.contains(where: { $0.order != nil }) else { return nil }
         return renewals > 0 ? "\(firstOrder)..\(renewals - 1)" : items.compactMap(\.order).last

@@ -4,21 +4,22 @@ import Foundation
 package import JSON
 package import Minting
 
-/// Signs the practice store's statements under its own roots. They are made at the first start and
-/// kept, so that evidence stays provable for as long as the folder exists.
+/// Signs the practice store's statements under its own roots. The roots are created at the first start and kept, so
+/// that
+/// evidence can be verified as long as the folder exists.
 package struct Authority: Sendable {
     package let receipts: MintedChain
     package let transactions: MintedChain
-    /// The key with which back ends sign their tokens, its name, and its owner.
+    /// The key that back ends sign their tokens with, its id, and its issuer.
     package let apiKey: MintedKey
     package let keyID: String
     package let issuer: String
 
-    /// Covers every time that the test clock may show.
+    /// A lifetime that covers every time to which the test clock can be set.
     fileprivate static let lifetime =
         Instant(milliseconds: 946_684_800_000)...Instant(milliseconds: 4_070_908_800_000)
 
-    /// Makes a chain for either kind of evidence, and a key for the server API.
+    /// Creates a chain for each kind of evidence, and a key for the server API.
     package init() {
         receipts = .practice(.receipts, "receipts")
         transactions = .practice(.transactions, "transactions")
@@ -35,7 +36,7 @@ package struct Authority: Sendable {
         SignedJSONPlan(payload, chain: transactions).text
     }
 
-    /// The payload with a signature over other bytes.
+    /// The payload with an invalid signature.
     package func spoil(_ payload: JSON) -> String {
         let plan = SignedJSONPlan(payload, chain: transactions)
         return plan.text(signature: transactions.leaf.key.signRaw(Array("something else".utf8)))
@@ -59,8 +60,9 @@ extension MintedChain {
 }
 
 extension Authority {
-    /// Keeps it in a folder, or reads it from there: `roots/` for services that should trust it,
-    /// `keys/` for back ends, `private/` for the store alone.
+    /// Saves the authority in a folder, or reads it from there. `roots/` is for services that should trust the
+    /// store, `keys/`
+    /// is for back ends, and `private/` is for the store alone.
     package init(in folder: DataFolder) throws(PracticeError) {
         if let kept = try Authority(keptIn: folder) {
             self = kept
@@ -72,7 +74,7 @@ extension Authority {
         try folder.write("roots/receipts.pem", receipts.root.pem)
         try folder.write("roots/transactions.pem", transactions.root.pem)
         try folder.write("keys/issuer", issuer + "\n")
-        // Written last, because without it the folder counts as new.
+        // Written last, because the folder counts as new without it.
         try folder.write("keys/AuthKey_\(keyID).p8", apiKey.pem, isSecret: true)
     }
 
@@ -93,7 +95,7 @@ extension Authority {
     }
 }
 
-/// A chain as text: the leaf's key, then its certificate and those above it.
+/// A chain as text: the leaf's key, the leaf's certificate, and the certificates above it.
 extension MintedChain {
     fileprivate var text: String { leaf.key.pem + certificates.map(\.pem).joined() }
 
@@ -108,27 +110,27 @@ extension MintedChain {
         guard ders.count == 3, let key = parts.first.flatMap(MintedKey.init(pem:)) else {
             return nil
         }
-        // Only the leaf signs from here on; the others' keys are deliberately gone.
+        // Only the leaf signs from now on. The other keys were deliberately not kept.
         let made = ders.map { MintedCertificate(der: $0, key: key, name: "") }
         self.init(root: made[2], intermediate: made[1], leaf: made[0])
     }
 }
 
-/// The folder with everything that the store keeps.
+/// The folder in which the store keeps all its data.
 package struct DataFolder: Sendable {
     package let path: String
 
     package init(_ path: String) throws(PracticeError) {
         self.path = path
         for name in ["", "roots", "keys", "private"] {
-            // Another user's Deed can reach the roots, and nothing else.
+            // A Deed service that runs as another user can read the roots, and nothing else.
             let mode = name == "roots" ? 0o755 : name.isEmpty ? 0o711 : 0o700
             do {
                 try FileManager.default.createDirectory(
                     atPath: "\(path)/\(name)", withIntermediateDirectories: true,
                     attributes: [.posixPermissions: mode])
             } catch {
-                throw .broken("\(path) cannot be made: \(error.localizedDescription)")
+                throw .broken("\(path) cannot be created: \(error.localizedDescription)")
             }
         }
     }
@@ -158,7 +160,7 @@ package struct DataFolder: Sendable {
         try write(name, Array(text.utf8), isSecret: isSecret)
     }
 
-    /// Replaces the whole file, or leaves the old one unchanged.
+    /// Replaces the whole file, or leaves it unchanged.
     package func write(
         _ name: String, _ bytes: [UInt8], isSecret: Bool = false
     ) throws(PracticeError) {

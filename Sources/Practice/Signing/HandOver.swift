@@ -2,7 +2,7 @@ internal import Core
 package import JSON
 internal import Minting
 
-/// What a client app hands to its back end after a purchase or a restore.
+/// What an app gives its back end after a purchase or a restore.
 package struct HandOver: Sendable {
     package let customer: String
     package let transaction: String?
@@ -11,7 +11,7 @@ package struct HandOver: Sendable {
     package let receipt: String
     package let appTransaction: String
     package let note: String?
-    /// What the store sent because of it.
+    /// The notifications that the store sent as a result.
     package var told: [Posting] = []
 
     package init(_ outcome: Outcome, in world: PracticeWorld, by authority: Authority) {

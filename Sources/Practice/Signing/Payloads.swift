@@ -1,7 +1,7 @@
 package import Core
 package import JSON
 
-/// What the store signs, as JSON before signing.
+/// The payloads that the store signs, as JSON.
 extension PracticeWorld {
     package func payload(of sale: Sale, signedAt: Instant? = nil) -> JSON {
         var object = JSONObject()
@@ -146,7 +146,7 @@ extension PracticeWorld {
         return .object(object)
     }
 
-    /// A number like those of real groups.
+    /// A number for the group, in the form of real ones.
     func groupNumber(_ group: String) -> String {
         let groups = Set(shop.products.compactMap(\.group)).sorted()
         return String(20_000_001 + (groups.firstIndex(of: group) ?? groups.count))

@@ -2,9 +2,9 @@ internal import Core
 internal import JSON
 internal import Minting
 
-/// Old receipts, and verifyReceipt's answers about them.
+/// Legacy receipts, and verifyReceipt's replies about them.
 extension PracticeWorld {
-    /// The receipt on a customer's device: everything bought except finished consumables.
+    /// The receipt on a customer's device. It contains all purchases except finished consumables.
     package func receipt(of customer: String, by authority: Authority) -> [UInt8] {
         let bought = sales(of: customer).filter { $0.kind != .consumable || !$0.isFinished }
         let opaque = SHA1Text(customer).bytes
@@ -51,13 +51,13 @@ extension PracticeWorld {
         ]
     }
 
-    /// When it was revoked, or replaced by an upgrade: old receipts do not distinguish these.
+    /// When the sale was revoked, or replaced by an upgrade. Legacy receipts do not distinguish these.
     private func cancelled(_ sale: Sale) -> Instant? {
         if let revocation = sale.revocation { return revocation.at }
         return sale.upgraded
     }
 
-    /// verifyReceipt's answer about a genuine receipt of that customer.
+    /// The verifyReceipt reply for a customer's genuine receipt.
     func verifyReceiptReply(
         of customer: String?, excludesOld: Bool, by authority: Authority
     ) -> JSON {
@@ -159,7 +159,7 @@ extension PracticeWorld {
     }
 }
 
-/// The opaque bytes of a customer's receipts: the same each time.
+/// The opaque bytes in a customer's receipts. They are the same in every receipt.
 private struct SHA1Text {
     let bytes: [UInt8]
 
@@ -173,7 +173,7 @@ extension Article.Offer {
 }
 
 extension JSONObject {
-    /// A date in verifyReceipt's three forms.
+    /// Appends a date in verifyReceipt's three forms.
     fileprivate mutating func append(date name: String, _ instant: Instant) {
         let pacific = instant.advanced(byMilliseconds: -8 * 3_600_000)
         append(name, .string(instant.spacedText + " Etc/GMT"))
@@ -183,7 +183,7 @@ extension JSONObject {
 }
 
 extension Instant {
-    /// Receipts have no fractions of seconds.
+    /// The instant in whole seconds, because receipts have no fractions.
     fileprivate var secondText: String {
         String(decoding: text.utf8.prefix(19), as: UTF8.self) + "Z"
     }

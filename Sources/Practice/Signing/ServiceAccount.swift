@@ -2,8 +2,9 @@ import Crypto
 package import JSON
 package import Minting
 
-/// Google's keys of this store: the service account with which a back end calls it, and the key with which
-/// it signs what it pushes.
+/// The store's keys for Google Play: the service account that back ends authenticate with, and the key for signing
+/// push
+/// messages.
 package struct ServiceAccount: Sendable {
     package let key: MintedKey
     package let keyID: String
@@ -29,7 +30,7 @@ package struct ServiceAccount: Sendable {
         pushKeyID = MintedDigest.sha1.of(pushKey.modulus).hex
     }
 
-    /// Keeps it in a folder, or reads it from there.
+    /// Saves the service account in a folder, or reads it from there.
     package init(in folder: DataFolder) throws(PracticeError) {
         guard folder.holds(Self.file), folder.holds(Self.pushFile) else {
             self.init()
@@ -46,15 +47,16 @@ package struct ServiceAccount: Sendable {
         self.init(key: key, keyID: keyID, email: email, pushKey: pushKey)
     }
 
-    /// Writes the file that a back end needs; it names the store's address, which may change from one start
-    /// to the next. Returns its path.
+    /// Writes the file that a back end needs, and returns its path. The file contains the store's address, which may
+    /// change
+    /// between starts.
     @discardableResult
     package func write(to folder: DataFolder, port: UInt16) throws(PracticeError) -> String {
         try folder.write(Self.file, json(at: "http://127.0.0.1:\(port)").text, isSecret: true)
         return "\(folder.path)/\(Self.file)"
     }
 
-    /// The file's content, in the form in which Google Cloud gives such keys out.
+    /// The file's content, in the form in which Google Cloud issues such keys.
     package func json(at address: String) -> JSON {
         [
             "type": "service_account", "project_id": "deed-practice",
@@ -65,7 +67,7 @@ package struct ServiceAccount: Sendable {
         ]
     }
 
-    /// The keys that prove pushes, as a set of JSON Web Keys.
+    /// The public keys for verifying push messages, as a JSON Web Key Set.
     var pushKeys: JSON {
         let one: JSON = [
             "kty": "RSA", "alg": "RS256", "use": "sig", "kid": .string(pushKeyID),

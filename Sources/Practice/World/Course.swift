@@ -1,12 +1,13 @@
 package import Core
 
-/// What the store does on its own as time passes.
+/// What the store does by itself as time passes.
 extension PracticeWorld {
     /// The earliest instant at which something is due.
     package var nextDue: Instant? { nextItem?.at }
 
-    /// The next due item. Among several at one instant, the store's own come first, then the steps
-    /// of lives, then postings.
+    /// The next due item. If several are due at the same instant, the store's own actions come first, then the steps
+    /// of
+    /// lives, then notifications.
     private var nextItem: (at: Instant, item: Item)? {
         var found = nextRenewal.map { (at: $0.at, item: Item.subscription($0.original)) }
         if let due = nextPlayDue, found.map({ due.at < $0.at }) ?? true {
@@ -22,7 +23,7 @@ extension PracticeWorld {
         return found
     }
 
-    /// The next subscription that the store itself acts on.
+    /// The next subscription that the store acts on by itself.
     var nextRenewal: (at: Instant, original: String)? {
         subscriptions.values
             .compactMap { subscription in subscription.due.map { ($0, subscription.original) } }
@@ -37,24 +38,24 @@ extension PracticeWorld {
 
     private enum Item {
         case subscription(String)
-        /// In Google Play.
+        /// A purchase token in Google Play.
         case purchaseToken(String)
         case plan
         case posting(Int)
     }
 
-    /// The result of doing the next due item.
+    /// The result of performing the next due item.
     package enum Done: Sendable {
-        /// Nothing is due until then.
+        /// Nothing is due until the limit.
         case nothing
         case changed(Outcome)
-        /// The posting must be attempted, and its result recorded.
+        /// The notification must be sent, and its result recorded.
         case post(Int)
-        /// A life's step that the store refused.
+        /// A step of a life, which the store refused.
         case refused(Step, PracticeError)
     }
 
-    /// Does the next item that is due by `limit`, at its instant.
+    /// Performs the next item that is due by `limit`, at its own instant.
     package mutating func doNext(by limit: Instant) -> Done {
         forgetOldPostings()
         guard let (at, item) = nextItem, at <= limit else {
@@ -88,7 +89,7 @@ extension PracticeWorld {
         }
     }
 
-    /// Schedules later steps of lives.
+    /// Schedules the later steps of lives.
     package mutating func plan(_ steps: [(at: Instant, step: Step)]) {
         var number = (plans.map(\.number).max() ?? -1) + 1
         for (at, step) in steps {
@@ -98,13 +99,13 @@ extension PracticeWorld {
         plans.sort { ($0.at, $0.number) < ($1.at, $1.number) }
     }
 
-    /// Does what is due for a subscription.
+    /// Performs the action that is due for a subscription.
     mutating func renewOrEnd(_ original: String) {
         guard let subscription = subscriptions[original] else { return }
         defer { lastChange = now }
         switch subscription.phase {
         case .active where subscription.renewsAt != nil:
-            // A renewal that fails now is tried once more when the period ends.
+            // If the renewal fails now, it is tried once more when the period ends.
             subscriptions[original]?.renewsAt = nil
             if case .renews = fate(of: subscription) { endPeriod(subscription) }
         case .active: endPeriod(subscription)
@@ -121,7 +122,7 @@ extension PracticeWorld {
         }
     }
 
-    /// The fate of a subscription at the end of its period.
+    /// What happens to a subscription at the end of its period.
     private enum Fate {
         case ends(Subscription.Intent, subtype: String)
         case fails
@@ -159,7 +160,7 @@ extension PracticeWorld {
 
     private mutating func failToRenew(_ subscription: Subscription, _ isCommitted: Bool) {
         let original = subscription.original
-        // The store tries to collect for sixty days, or ninety for a commitment.
+        // The store tries to collect the payment for sixty days, or for ninety in a commitment.
         subscriptions[original]?.retryUntil = pace.end(
             ofDays: isCommitted ? 90 : 60, after: subscription.ends)
         subscriptions[original]?.intent = .billing
@@ -182,12 +183,12 @@ extension PracticeWorld {
         openPeriod(of: original, from: start, isRenewal: true, offer: offer)
     }
 
-    /// The offer of the next period, if any.
+    /// The offer for the next period, if there is one.
     func renewalOffer(of subscription: Subscription) -> Article.Offer? {
         subscription.nextOffer ?? (subscription.paymentsLeft > 0 ? subscription.offer : nil)
     }
 
-    /// The price of the next period.
+    /// The price for the next period.
     func renewalPrice(of subscription: Subscription) -> Int64 {
         if let price = price(under: renewalOffer(of: subscription)) { return price }
         if let change = subscription.change { return change.price }
@@ -197,13 +198,14 @@ extension PracticeWorld {
         return price(of: next)
     }
 
-    /// When the run of periods began that continues with one starting then: a gap of less than sixty
-    /// days does not end it.
+    /// When the run of periods began that a period starting at `start` belongs to. A gap of less than sixty days
+    /// does not end
+    /// the run.
     func streakStart(of subscription: Subscription, from start: Instant) -> Instant {
         start < pace.end(ofDays: 60, after: subscription.ends) ? subscription.streakStart : start
     }
 
-    /// The offers that may win back a customer who left.
+    /// The win-back offers for a customer who left.
     func winBackOffers(for subscription: Subscription) -> [String] {
         guard subscription.phase == .ended, subscription.sharedFrom == nil else { return [] }
         let offers = shop.article(subscription.product)?.offers ?? []
@@ -220,20 +222,20 @@ extension PracticeWorld {
 }
 
 extension PracticeWorld {
-    /// The state of a purchase, by the store's own records.
+    /// A purchase's state in the store's own records.
     package struct Standing: Hashable, Sendable {
         package let original: String
         package let product: String
         package let isActive: Bool
         /// Whether another period follows; `nil` for a purchase without periods.
         package let renews: Bool?
-        /// The month of a commitment, in words.
+        /// The current month of a commitment, as text.
         package let commitment: String?
-        /// When access ends if nothing else happens; `nil` if it never ends or a catalog decides.
+        /// When access ends if nothing else happens; `nil` if it never ends or if the catalog decides.
         package let until: Instant?
         package let word: String
         package var store = Store.apple
-        /// How many pieces were bought and not refunded, if the store counts them.
+        /// The number of pieces that were bought and not refunded, if the store counts them.
         package var quantity: Int64?
     }
 
@@ -258,7 +260,7 @@ extension PracticeWorld {
         return renewing + others + playStandings(of: customer)
     }
 
-    /// A change of product that was charged early takes effect when the period before it ends.
+    /// The product of the current period. A change that was charged early takes effect only when that period ends.
     private func runningProduct(of subscription: Subscription) -> String {
         guard let latest = sale(subscription.latest), now < latest.purchased else {
             return subscription.product

@@ -1,8 +1,8 @@
 package import Core
 
-/// The length of the store's periods: by the calendar, or shortened as in a sandbox.
+/// How long the store's periods are: as in the calendar, or shortened as in a sandbox.
 package struct Pace: Hashable, Sendable, Codable {
-    /// The length of a month in milliseconds; `nil` for the calendar's.
+    /// The length of a month in milliseconds; `nil` for calendar months.
     package let month: Int64?
 
     package static let calendar = Pace(month: nil)
@@ -13,7 +13,7 @@ package struct Pace: Hashable, Sendable, Codable {
         self.month = month
     }
 
-    /// Reads `calendar`, or the length of a month, such as `5m`.
+    /// Parses `calendar`, or the length of a month, such as `5m`.
     package init?(_ text: String) {
         if text == "calendar" {
             self = .calendar
@@ -35,14 +35,14 @@ package struct Pace: Hashable, Sendable, Codable {
         end(of: Wait(days: days), after: start)
     }
 
-    /// This length of time, scaled to a month of thirty days.
+    /// A duration, shortened in proportion to a month of thirty days.
     func milliseconds(_ usual: Int64) -> Int64 {
         guard let month else { return usual }
         return max(1, usual / 1000 * month / (30 * 86_400))
     }
 }
 
-/// A length of time as people write it: `40d`, `12h`, `1mo`, `1y`, `0d`, or in ISO 8601, `P40D`.
+/// A duration in a form that people write: `40d`, `12h`, `1mo`, `1y`, `0d`, or `P40D` as in ISO 8601.
 package struct Wait: Hashable, Sendable, Codable {
     package let text: String
     /// `nil` means zero.
@@ -79,7 +79,7 @@ package struct Wait: Hashable, Sendable, Codable {
 
     package func end(after start: Instant) -> Instant { duration?.end(after: start) ?? start }
 
-    /// Its length with months of thirty days.
+    /// The duration, if every month has thirty days.
     var milliseconds: Int64 {
         guard let duration else { return 0 }
         return (duration.months * 30 + duration.days) * 86_400_000 + duration.milliseconds
@@ -103,7 +103,7 @@ package struct Wait: Hashable, Sendable, Codable {
 }
 
 extension Instant {
-    /// Whether it reaches beyond the last year that dates can express.
+    /// Whether the duration extends beyond the last year that dates can express.
     var isAfterDates: Bool { milliseconds >= 253_402_300_800_000 }
 }
 

@@ -1,24 +1,24 @@
 package import Core
 
-/// Everything that the store knows. A value: the same requests at the same instants make the same
-/// world, down to every name in it.
+/// The store's entire state. It is deterministic: the same requests at the same instants give the same state,
+/// including
+/// every name in it.
 package struct PracticeWorld: Codable, Sendable {
     package internal(set) var now: Instant
     package internal(set) var shop: Shop
     package internal(set) var pace: Pace
-    /// `Sandbox`, the only one that an extra root can vouch for; tests change it to forge.
+    /// `Sandbox`, which is the only environment that an extra root can vouch for. Tests change it to forge evidence.
     package var environment = "Sandbox"
     package internal(set) var trouble = Trouble()
-    /// How far the running clock is ahead of the machine's; `nil` while it stands still until it is
-    /// advanced.
+    /// How far the clock is ahead of the machine's; `nil` for a clock that stands still until it is moved.
     package internal(set) var clockOffset: Int64?
 
     package internal(set) var sales: [Sale] = []
     package internal(set) var subscriptions: [String: Subscription] = [:]
     package internal(set) var postings: [Posting] = []
-    /// How many earlier postings were deleted.
+    /// How many old notifications were deleted.
     package internal(set) var forgottenPostings = 0
-    /// Postings that will be tried again.
+    /// The notifications that are still to be sent or retried.
     var openPostings: [Int] = []
     package internal(set) var plans: [Plan] = []
     var installs: [String: Install] = [:]
@@ -27,9 +27,9 @@ package struct PracticeWorld: Codable, Sendable {
     var withdrawn: Set<String> = []
     var prices: [String: Int64] = [:]
     var massExtensions: [MassExtension] = []
-    /// What back ends reported about the consumption of transactions whose refund was requested.
+    /// The consumption reports of back ends, for transactions for which a refund was requested.
     package internal(set) var consumption: [String: String] = [:]
-    /// What was sold in Google Play.
+    /// The sales in Google Play.
     package internal(set) var play = PlayBooks()
     var lastChange = Instant.distantPast
     var seed: UInt64
@@ -44,7 +44,7 @@ package struct PracticeWorld: Codable, Sendable {
         fates = Fates(seed: seed)
     }
 
-    /// The storefront of all its customers.
+    /// The storefront of all customers.
     static let storefront = "USA"
 
     /// A customer's installation of the app.
@@ -54,13 +54,13 @@ package struct PracticeWorld: Codable, Sendable {
         let at: Instant
     }
 
-    /// A purchase that waits for a parent's approval.
+    /// A purchase that is waiting for a parent's approval.
     struct Ask: Codable, Sendable {
         let customer: String
         let buy: Step
     }
 
-    /// A later step of a life.
+    /// A later step in a life.
     package struct Plan: Codable, Sendable {
         package let at: Instant
         package let number: Int
@@ -83,7 +83,7 @@ extension PracticeWorld {
         return named
     }
 
-    /// Sixteen digits, like real transaction ids. Two stores' ids differ.
+    /// A name with sixteen digits, like real transaction ids. Different stores use different names.
     mutating func transactionName() -> String {
         String(2_000_000_000_000_000 + seed % 90_000 * 10_000_000_000 + nextNumber())
     }
@@ -103,7 +103,7 @@ extension PracticeWorld {
         return parts.joined(separator: "-")
     }
 
-    /// The order number in a customer's mail.
+    /// The order number in the mail to the customer.
     mutating func orderName() -> String {
         let text = String(seed % 1_000_000 * 1_000_000 + nextNumber(), radix: 36).uppercased()
         return "M" + String(repeating: "0", count: max(0, 10 - text.count)) + text
@@ -112,7 +112,7 @@ extension PracticeWorld {
     package func sale(_ id: String) -> Sale? { index(of: id).map { sales[$0] } }
 
     func index(of id: String) -> Int? {
-        // Searches from the end, because the newest are requested most.
+        // The search starts at the end, because the newest sales are requested most.
         sales.lastIndex { $0.id == id }
     }
 
@@ -127,10 +127,10 @@ extension PracticeWorld {
         playCustomers.union(installs.keys).sorted()
     }
 
-    /// Whether the customer has the app from the App Store.
+    /// Whether the customer has installed the app from the App Store.
     func isInstalled(by customer: String) -> Bool { installs[customer] != nil }
 
-    /// The customer's first installation of the app; a purchase installs it.
+    /// Records the customer's first installation of the app. A purchase counts as one, too.
     mutating func install(_ customer: String, version: String? = nil) {
         if installs[customer] != nil { return }
         installs[customer] = Install(
@@ -139,15 +139,15 @@ extension PracticeWorld {
             version: version ?? shop.app.version, at: now)
     }
 
-    /// Changes a transaction, and records when.
+    /// Changes a transaction, and records the time of the change.
     mutating func changeSale(_ id: String, _ change: (inout Sale) -> Void) {
         guard let index = index(of: id) else { return }
         change(&sales[index])
         sales[index].changed = now
     }
 
-    /// Records that an upgrade replaces the subscription's period from now on, and also the next one
-    /// if it is already charged.
+    /// Records that an upgrade replaces the subscription's current period, and the next one if it has already been
+    /// charged.
     mutating func markUpgraded(_ original: String) {
         let charged = undoRenewal(of: original)
         for id in [charged, subscriptions[original]?.latest].compactMap(\.self) {
@@ -163,7 +163,9 @@ extension PracticeWorld {
     func price(of article: Article) -> Int64 { prices[article.id] ?? article.price }
 }
 
-/// When trouble happens: each kind is separate, so that an additional call changes no notification's fate.
+/// Decides when faults happen. Each kind has its own sequence, so that an additional call does not change what
+/// happens to
+/// notifications.
 struct Fates: Codable, Sendable {
     private let seed: UInt64
     var answers: Luck
@@ -175,14 +177,14 @@ struct Fates: Codable, Sendable {
         connections = Luck(seed: seed ^ 0x636F_6E6E_6563)
     }
 
-    /// The luck of the notification with that number.
+    /// The random sequence for the notification with that number.
     func ofPosting(_ number: Int) -> Luck {
         var mixed = Luck(seed: seed &+ UInt64(number) &* 0xD6E8_FEB8_6659_FD93)
         return Luck(seed: mixed.next())
     }
 }
 
-/// A generator whose whole state is a number that can be saved.
+/// A random number generator whose entire state is one number that can be saved.
 struct Luck: RandomNumberGenerator, Codable, Sendable {
     private var state: UInt64
 
@@ -198,7 +200,7 @@ struct Luck: RandomNumberGenerator, Codable, Sendable {
         return mixed ^ (mixed >> 31)
     }
 
-    /// Whether something with that rate happens now.
+    /// Whether an event with that rate happens now.
     mutating func strikes(_ rate: Double?) -> Bool {
         guard let rate, rate > 0 else { return false }
         return Double(next() >> 11) / Double(1 << 53) < rate

@@ -15,7 +15,7 @@ package struct Sale: Codable, Sendable {
         package var isForApp: Bool
     }
 
-    /// A period's position in a commitment of twelve months.
+    /// A period's position in a twelve-month commitment.
     package struct Commitment: Codable, Sendable {
         package var number: Int64
         package var ends: Instant
@@ -38,22 +38,22 @@ package struct Sale: Codable, Sendable {
     package var price: Int64
     package var currency: String
     package var offer: Article.Offer?
-    /// The family organiser's purchase that this shares.
+    /// The family organiser's purchase that is shared.
     package var sharedFrom: String?
     package var token: String?
     package var revocation: Revocation?
-    /// When an upgrade replaced it.
+    /// When an upgrade replaced the transaction.
     package var upgraded: Instant?
     package var commitment: Commitment?
     package var isFinished = false
-    /// When the store last changed anything about it.
+    /// When the store last changed anything about the transaction.
     package var changed: Instant
 
     package var isShared: Bool { sharedFrom != nil }
     package var isUpgraded: Bool { upgraded != nil }
 }
 
-/// What the store knows about the renewal of one subscription.
+/// The store's records about the renewal of a subscription.
 package struct Subscription: Codable, Sendable {
     package enum Phase: String, Sendable, Codable {
         case active
@@ -63,7 +63,7 @@ package struct Subscription: Codable, Sendable {
         case revoked
     }
 
-    /// Why it will not continue, by the store's numbers.
+    /// Why the subscription will not renew, by the store's numbers.
     package enum Intent: Int64, Sendable, Codable {
         case cancelled = 1
         case billing = 2
@@ -85,38 +85,38 @@ package struct Subscription: Codable, Sendable {
     package var nextProduct: String
     package var willRenew = true
     package var phase = Phase.active
-    /// The newest period's transaction.
+    /// The transaction of the newest period.
     package var latest: String
     /// When the newest period ends.
     package var ends: Instant
     /// When the store charges for the next period; `nil` once it has tried.
     var renewsAt: Instant?
     package var graceUntil: Instant?
-    /// The grace that ended with a refund, and returns if the refund is reversed.
+    /// The grace period that a refund ended. It is restored if the refund is reversed.
     var refundedGrace: Instant?
     var retryUntil: Instant?
     package var intent: Intent?
     var token: String?
-    /// When the present run of periods began.
+    /// When the current run of periods began.
     var streakStart: Instant
     var price: Int64
     var change: PriceChange?
-    /// The offer of the present period, and its remaining payments.
+    /// The offer for the current period, and the number of payments left with it.
     var offer: Article.Offer?
     var paymentsLeft = 0
-    /// The offer of the next period.
+    /// The offer for the next period.
     var nextOffer: Article.Offer?
-    /// Whether a new commitment begins when this one is over.
+    /// Whether a new commitment starts when this one ends.
     var willCommitAgain = true
-    /// The family organiser's subscription that this shares.
+    /// The family organiser's subscription that is shared.
     package var sharedFrom: String?
     var extensions: [Instant] = []
 
     package var isServing: Bool { phase == .active || phase == .grace }
 
-    /// When the store itself next acts on it.
+    /// When the store next acts on the subscription by itself.
     var due: Instant? {
-        // A share follows the subscription that it shares.
+        // A share changes together with the subscription that is shared.
         if sharedFrom != nil { return nil }
         return switch phase {
         case .active: renewsAt ?? ends
@@ -126,7 +126,7 @@ package struct Subscription: Codable, Sendable {
         }
     }
 
-    /// The status number of the server API and notifications.
+    /// The status number in the server API and in notifications.
     package var status: Int64 {
         switch phase {
         case .active: 1

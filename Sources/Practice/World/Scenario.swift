@@ -1,10 +1,10 @@
 package import Core
 
-/// Lives of customers, described in a file.
+/// The lives of customers, as described in a file.
 package struct Scenario: Codable, Sendable {
     package struct Life: Codable, Sendable {
         package struct Moment: Sendable {
-            /// The time since the beginning.
+            /// The time since the beginning of the scenario.
             package let at: Wait
             package let step: Step
         }
@@ -13,11 +13,11 @@ package struct Scenario: Codable, Sendable {
     }
 
     package var title: String
-    /// The start of the test clock; without it, the store's present time.
+    /// The time at which the test clock starts; if it is missing, the store's current time.
     package var start: Instant?
     package var trouble: Trouble?
     package var lives: [Life]
-    /// How long after the beginning the lives last.
+    /// How long the scenario lasts.
     package var until: Wait
     /// The expected state of each customer's purchases at the end, by product.
     package var expect: [String: [String: String]]?
@@ -33,7 +33,7 @@ package struct Scenario: Codable, Sendable {
 
 extension Scenario {
     fileprivate static func tooLate(_ member: String, _ wait: Wait) -> String {
-        "\(member) is \(quoted(wait.text)), which is after the year 9999: no date that Deed knows"
+        "\(member) is \(quoted(wait.text)), which is after the year 9999, the last that Deed supports"
     }
 }
 
@@ -55,12 +55,12 @@ extension Scenario.Life.Moment: Codable {
 }
 
 extension PracticeWorld {
-    /// Schedules the steps of a scenario, and returns the instant at which it is over.
+    /// Schedules the steps of a scenario, and returns the instant at which it ends.
     package mutating func plan(_ scenario: Scenario) throws(PracticeError) -> Instant {
         if let start = scenario.start {
             guard start >= now else {
                 throw .refused(
-                    "the scenario begins at \(start.text), and the clock stands at \(now.text)")
+                    "the scenario begins at \(start.text), but the clock is at \(now.text)")
             }
             if nextDue == nil, clockOffset == nil { now = start }
         }
@@ -83,7 +83,7 @@ extension PracticeWorld {
 }
 
 extension PracticeWorld {
-    /// The unmet expectations of the scenario, as sentences.
+    /// The scenario's expectations that are not met, as sentences.
     package func unmet(_ scenario: Scenario) -> [String] {
         (scenario.expect ?? [:]).sorted { $0.key < $1.key }.flatMap { customer, products in
             var found: [String: String] = [:]

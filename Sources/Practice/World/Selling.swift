@@ -5,28 +5,31 @@ extension PracticeWorld {
         guard let id = step.product else { throw .invalid("buy needs a product") }
         let article = try self.article(id)
         if let offer = step.offer, !article.isRenewing {
-            throw .invalid("\(id) is no subscription, so the offer \(offer) is not for it")
+            throw .invalid(
+                "\(id) is not a subscription, so the offer \(offer) does not apply to it")
         }
         if let quantity = step.quantity, quantity > 1, article.kind != .consumable {
-            throw .invalid("\(id) is no consumable, so its quantity is 1 and not \(quantity)")
+            throw .invalid(
+                "\(id) is not a consumable, so its quantity must be 1 and not \(quantity)")
         }
-        if withdrawn.contains(id) { throw .refused("\(id) is not sold any more") }
+        if withdrawn.contains(id) { throw .refused("\(id) is no longer sold") }
         if brokenCards.contains(customer) {
             throw .refused("payments of \(customer) fail; repair them with: fix-billing")
         }
         if step.ask == true {
             let name = uuid()
             asks[name] = Ask(customer: customer, buy: step.changed { $0.ask = nil })
-            return Outcome(customer: customer, note: "waits for a parent; see: approve, decline")
+            return Outcome(
+                customer: customer, note: "is waiting for a parent; see: approve, decline")
         }
         if article.isRenewing { return try subscribe(step, article, for: customer) }
         return buyOnce(step, article, for: customer)
     }
 
-    /// Applies a parent's decision about waiting purchases.
+    /// Applies a parent's decision to the purchases that are waiting for it.
     mutating func decide(_ step: Step, for customer: String) throws(PracticeError) -> Outcome {
         let waiting = asks.filter { $0.value.customer == customer }.keys.sorted()
-        guard !waiting.isEmpty else { throw .refused("no purchase of \(customer) waits") }
+        guard !waiting.isEmpty else { throw .refused("no purchase by \(customer) is waiting") }
         var outcome = Outcome(customer: customer, note: "\(waiting.count) decided")
         for name in waiting {
             guard let ask = asks.removeValue(forKey: name), step.do == .approve else { continue }
@@ -38,7 +41,7 @@ extension PracticeWorld {
     private mutating func buyOnce(
         _ step: Step, _ article: Article, for customer: String
     ) -> Outcome {
-        // A permanent purchase is not sold twice: the store restores it.
+        // A permanent purchase is not sold twice. The store restores it instead.
         if article.kind == .nonConsumable,
             let known = sales.last(where: {
                 $0.customer == customer && $0.product == article.id && $0.revocation == nil
@@ -67,7 +70,7 @@ extension PracticeWorld {
         let offer = try offer(step.offer, of: article, for: customer)
         let known = subscriptions(of: customer).last { $0.group == group && $0.sharedFrom == nil }
         if let known, known.phase == .retry {
-            throw .refused("\(known.original) cannot be paid; repair that with: fix-billing")
+            throw .refused("\(known.original) cannot be paid for; repair this with: fix-billing")
         }
         if let known, known.isServing {
             guard let offer, known.product == article.id else {
@@ -91,7 +94,7 @@ extension PracticeWorld {
         return Outcome(customer: customer, transaction: subscriptions[original]?.latest)
     }
 
-    /// The offer with that name, if the customer may have it.
+    /// The offer with that name, if the customer is eligible for it.
     func offer(
         _ id: String?, of article: Article, for customer: String
     ) throws(PracticeError) -> Article.Offer? {
@@ -101,18 +104,18 @@ extension PracticeWorld {
         }
         let past = sales.filter { $0.customer == customer && $0.group == article.group }
         if offer.kind == .introductory, !past.isEmpty {
-            throw .refused("\(customer) subscribed before, so \(id) is not for them")
+            throw .refused("\(customer) subscribed before, so \(id) is not available to them")
         }
         let subscribes = subscriptions(of: customer).contains {
             $0.group == article.group && $0.isServing
         }
         if offer.kind == .winBack, past.isEmpty || subscribes {
-            throw .refused("\(id) is for customers who left")
+            throw .refused("\(id) is only for customers who left")
         }
         return offer
     }
 
-    /// Begins a period of the next product.
+    /// Starts a period of the next product.
     mutating func openPeriod(
         of original: String, from start: Instant, isRenewal: Bool, offer: Article.Offer?
     ) {
@@ -154,14 +157,14 @@ extension PracticeWorld {
         sales.append(sale)
     }
 
-    /// When the store charges for the period after that one: up to a day before, or a tenth of the period.
+    /// When the store charges for the next period: up to a day before it starts, or a tenth of the period before.
     func renewal(before ends: Instant, since start: Instant) -> Instant? {
         if shop.app.renewsEarly == false { return nil }
         let length = ends.milliseconds - start.milliseconds
         return ends.advanced(byMilliseconds: -min(86_400_000, length / 10))
     }
 
-    /// Refunds a renewal whose period has not begun: the period before it is the newest again.
+    /// Refunds a renewal whose period has not started. The period before it becomes the newest again.
     @discardableResult
     mutating func undoRenewal(of original: String) -> String? {
         guard let subscription = subscriptions[original], let charged = sale(subscription.latest),
@@ -193,7 +196,7 @@ extension PracticeWorld {
         shop.article(subscription.product)?.commitment == true
     }
 
-    /// The next period's position in a commitment. A late payment moves the commitment's end.
+    /// The position of the next period in a commitment. A late payment postpones the commitment's end.
     private func nextCommitment(
         of subscription: Subscription, _ article: Article, from start: Instant, _ isRenewal: Bool
     ) -> Sale.Commitment? {
@@ -211,7 +214,7 @@ extension PracticeWorld {
         return Sale.Commitment(number: 1, ends: ends)
     }
 
-    /// Whether the customer keeps paying, but no new commitment follows the present one.
+    /// Whether the customer keeps paying, but no new commitment follows the current one.
     func isCommitmentCancelled(_ subscription: Subscription) -> Bool {
         isCommitted(subscription) && !subscription.willCommitAgain
     }

@@ -9,14 +9,14 @@ package struct Shop: Hashable, Sendable, Codable {
         package var version: String
         /// The password that verifyReceipt requires.
         package var sharedSecret: String
-        /// Where notifications are posted; `nil` if none are posted.
+        /// The address to post notifications to; `nil` if none are posted.
         package var notificationURL: String?
-        /// How often a notification is tried: like `production`, or once, like `sandbox`.
+        /// How many times a notification is tried: repeatedly, like `production`, or once, like `sandbox`.
         package var retries: Retries
-        /// The server API's limits in percent of production's; 10 is the sandbox's.
+        /// The server API's limits, in percent of production's. The sandbox's limits are 10 percent.
         package var rateLimitPercent: Double?
-        /// Whether a renewal is charged before the period ends, which is the default; otherwise there
-        /// is a gap.
+        /// Whether a renewal is charged before the period ends, which is the default. Otherwise, there is a gap
+        /// between periods.
         package var renewsEarly: Bool?
 
         enum CodingKeys: String, CodingKey {
@@ -38,7 +38,7 @@ package struct Shop: Hashable, Sendable, Codable {
 
     package var app: App
     package var products: [Article]
-    /// What it sells in Google Play; `nil` if it sells there nothing.
+    /// What the shop sells in Google Play; `nil` if it sells nothing there.
     package var google: PlayShop?
 
     package init(app: App, products: [Article]) {
@@ -49,7 +49,7 @@ package struct Shop: Hashable, Sendable, Codable {
     package func article(_ id: String) -> Article? { products.first { $0.id == id } }
 }
 
-/// A product of the shop.
+/// A product from the shop.
 package struct Article: Hashable, Sendable, Codable {
     package struct Offer: Hashable, Sendable, Codable {
         package enum Kind: String, Sendable, Codable {
@@ -66,25 +66,25 @@ package struct Article: Hashable, Sendable, Codable {
         package var id: String
         package var kind: Kind
         package var discount: Discount
-        /// Its length; for an offer paid as you go, the length of each payment's period.
+        /// The offer's length. For a pay-as-you-go offer, it is the length of the period for each payment.
         package var period: Wait
-        /// How many payments an offer paid as you go has.
+        /// The number of payments in a pay-as-you-go offer.
         package var payments: Int?
         package var price: Int64?
     }
 
     package var id: String
     package var kind: ProductKind
-    /// The price of one, in thousandths of the currency's unit.
+    /// The price of one piece, in thousandths of the currency's unit.
     package var price: Int64
     package var currency: String?
-    /// For an auto-renewable subscription: its group, its level there, and the length of one period.
+    /// For an auto-renewable subscription: its group, its level in the group, and the length of one period.
     package var group: String?
     package var level: Int?
     package var period: Wait?
-    /// How long access continues when a renewal payment fails.
+    /// How long access continues after a failed renewal payment.
     package var grace: Wait?
-    /// Whether it is sold for twelve months with monthly payments.
+    /// Whether the product is sold for twelve months with monthly payments.
     package var commitment: Bool?
     package var familyShareable: Bool?
     package var offers: [Offer]?
@@ -102,17 +102,17 @@ package struct Article: Hashable, Sendable, Codable {
 
     var isRenewing: Bool { kind == .autoRenewable }
 
-    /// The permitted prices.
+    /// The range of permitted prices.
     static let prices: ClosedRange<Int64> = 0...1_000_000_000_000
 
-    /// The mistake in it, if any.
+    /// Describes the mistake in the product, if there is one.
     var mistake: String? {
         for price in [price] + (offers ?? []).compactMap(\.price)
         where !Self.prices.contains(price) {
-            return "has the price \(price); it is from 0 to \(Self.prices.upperBound)"
+            return "has the price \(price); it must be from 0 to \(Self.prices.upperBound)"
         }
         for payments in (offers ?? []).compactMap(\.payments) where !(1...1000).contains(payments) {
-            return "has an offer of \(payments) payments; there are 1 to 1000"
+            return "has an offer of \(payments) payments; it must have 1 to 1000"
         }
         if !isRenewing { return nil }
         if group == nil { return "has no group; name the one that it belongs to" }
@@ -120,7 +120,7 @@ package struct Article: Hashable, Sendable, Codable {
         guard let period, period.milliseconds > 0 else {
             return "has no period; say how long it lasts, like P1M"
         }
-        // The store extends an unpaid renewal by no more than the period itself.
+        // The store extends an unpaid renewal by no more than one period.
         if let grace, grace.milliseconds > period.milliseconds {
             return "has a longer grace than period"
         }
@@ -129,7 +129,7 @@ package struct Article: Hashable, Sendable, Codable {
 }
 
 extension Shop {
-    /// Reads the file; throws a sentence that says what is wrong with it.
+    /// Reads the file. Throws an error that says what is wrong with it.
     package init(_ bytes: [UInt8]) throws(PracticeError) {
         self = try readStrictly(bytes)
         if let url = app.notificationURL, !Shop.isAddress(url) {
@@ -145,7 +145,7 @@ extension Shop {
         if let mistake = google?.mistake { throw .invalid(mistake) }
     }
 
-    /// What a new store sells.
+    /// The shop of a new store.
     package static let example: Shop = {
         let trial = Article.Offer(
             id: "trial", kind: .introductory, discount: .freeTrial, period: Wait(days: 7))
@@ -195,7 +195,7 @@ extension Shop {
 }
 
 extension Wait {
-    /// A shop from a text that is known to be valid.
+    /// A duration from a text that is known to be valid.
     init(text: String) {
         guard let wait = Wait(text) else { preconditionFailure("\(text) is not a length of time") }
         self = wait

@@ -1,6 +1,6 @@
 internal import Core
 
-/// Something that happens to a customer of the store, in the form of scenarios and the control API.
+/// An action by or for a customer of the store, in the format of scenarios and of the control API.
 package struct Step: Codable, Hashable, Sendable {
     package enum Act: String, Codable, Hashable, Sendable, CaseIterable {
         case install
@@ -34,19 +34,19 @@ package struct Step: Codable, Hashable, Sendable {
         case postpone = "defer"
         case resubscribe
 
-        /// The members that apply to it in one of the stores, besides the customer.
+        /// The members that the action accepts in any of the stores, besides the customer.
         package var takes: [String] {
             ["store"] + ((keys ?? []) + (playKeys ?? [])).map(\.rawValue)
         }
 
-        /// The store that is meant when none is named.
+        /// The store to use if a step does not name one.
         package var usualStore: Seller { keys == nil ? .google : .apple }
 
         fileprivate func keys(in store: Seller) -> [CodingKeys]? {
             store == .apple ? keys : playKeys
         }
 
-        /// `nil` for a step that the App Store does not know.
+        /// The action's members in the App Store; `nil` if it is not possible there.
         private var keys: [CodingKeys]? {
             switch self {
             case .install: [.version]
@@ -68,7 +68,7 @@ package struct Step: Codable, Hashable, Sendable {
             }
         }
 
-        /// `nil` for a step that Google Play does not know.
+        /// The action's members in Google Play; `nil` if it is not possible there.
         private var playKeys: [CodingKeys]? {
             switch self {
             case .buy: [.product, .quantity, .offer, .token, .pending]
@@ -88,11 +88,11 @@ package struct Step: Codable, Hashable, Sendable {
             }
         }
 
-        /// Whether it is about the shop, not about one customer.
+        /// Whether the action is about the shop and not about one customer.
         package var isForAll: Bool { [.raisePrice, .withdraw, .testNotification].contains(self) }
     }
 
-    /// Who sells.
+    /// The store that sells.
     package enum Seller: String, Codable, Hashable, Sendable {
         case apple
         case google
@@ -100,13 +100,13 @@ package struct Step: Codable, Hashable, Sendable {
         var title: String { self == .apple ? "the App Store" : "Google Play" }
     }
 
-    /// When a change of subscription begins.
+    /// When a change of subscription takes effect.
     package enum Start: String, Codable, Hashable, Sendable {
         case now
         case deferred
     }
 
-    /// Why a customer requests a refund, in the store's words to the back end.
+    /// Why a customer requests a refund, as the store tells the back end.
     package enum Reason: String, Codable, Hashable, Sendable {
         case unintendedPurchase = "unintended_purchase"
         case fulfillmentIssue = "fulfillment_issue"
@@ -117,7 +117,7 @@ package struct Step: Codable, Hashable, Sendable {
 
     package var `do`: Act
     package var store: Seller?
-    /// The customer concerned; a life's steps leave it out.
+    /// The customer. The steps of a life leave it out.
     package var customer: String?
     package var product: String?
     package var quantity: Int64?
@@ -126,16 +126,17 @@ package struct Step: Codable, Hashable, Sendable {
     package var token: String?
     /// The version of the app that was first installed.
     package var version: String?
-    /// The transaction concerned, or Google's purchase token; without it, the newest one of the
-    /// product, or of all.
+    /// The transaction, or Google's purchase token. Without it, the newest transaction for the product is used, or
+    /// the newest
+    /// of all.
     package var transaction: String?
-    /// The share of the price that is refunded, in percent; without it, everything.
+    /// The refunded share of the price, in percent. Without it, the full price is refunded.
     package var percent: Double?
-    /// Whether a refund covers only the rest of a period, or what was not consumed.
+    /// Whether a refund covers only the rest of a period, or only what was not consumed.
     package var prorated: Bool?
-    /// Whether a refund was the app's fault.
+    /// Whether the app was at fault and caused the refund.
     package var forApp: Bool?
-    /// By how many days a subscription is extended.
+    /// The number of days by which a subscription is extended.
     package var days: Int64?
     /// The family member with whom a purchase is shared.
     package var with: String?
@@ -146,12 +147,12 @@ package struct Step: Codable, Hashable, Sendable {
     package var reason: Reason?
     /// Whether a higher price needs the customer's consent.
     package var needsConsent: Bool?
-    /// Whether the first payment stays open.
+    /// Whether the first payment stays pending.
     package var pending: Bool?
     package var when: Start?
-    /// Whether a refund takes nothing away.
+    /// Whether the customer keeps access after a refund.
     package var keepAccess: Bool?
-    /// Whether the customer buys in the store's own screens instead of the app.
+    /// Whether the customer buys in the store's own app instead of in the developer's app.
     package var inStore: Bool?
 
     enum CodingKeys: String, CodingKey {
@@ -178,7 +179,7 @@ package struct Step: Codable, Hashable, Sendable {
 
     var seller: Seller { store ?? self.do.usualStore }
 
-    /// The mistake in it, regardless of past sales, if any.
+    /// Describes the mistake in the step, if there is one. Earlier sales are not considered.
     var mistake: String? {
         let name = self.do.rawValue
         guard let keys = self.do.keys(in: seller) else { return "\(seller.title) has no \(name)" }
@@ -190,17 +191,17 @@ package struct Step: Codable, Hashable, Sendable {
             return
                 "token is \(quoted(token)); write a UUID like 6f0a4f0e-8a0e-4b43-9f5d-0d1b6c0f8a11"
         }
-        if let quantity, !(1...1000).contains(quantity) { return "quantity is from 1 to 1000" }
+        if let quantity, !(1...1000).contains(quantity) { return "quantity must be from 1 to 1000" }
         if let price, !Article.prices.contains(price) {
-            return "price is from 0 to \(Article.prices.upperBound)"
+            return "price must be from 0 to \(Article.prices.upperBound)"
         }
         if let percent, !(percent > 0 && percent <= 100) {
-            return "percent is above 0 and at most 100"
+            return "percent must be above 0 and at most 100"
         }
         return nil
     }
 
-    /// The members that it has.
+    /// The members that the step contains.
     private var given: [CodingKeys] {
         let all: [(CodingKeys, Bool)] = [
             (.product, product != nil), (.quantity, quantity != nil), (.offer, offer != nil),

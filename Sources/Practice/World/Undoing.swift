@@ -1,19 +1,19 @@
 internal import Core
 
-/// Refunds, and what families share.
+/// Refunds, and family sharing.
 extension PracticeWorld {
     mutating func refund(_ step: Step, of customer: String) throws(PracticeError) -> String {
         let sale = try sale(step, of: customer)
-        if sale.isShared { throw .refused("\(sale.id) is shared; the one who paid is refunded") }
-        if sale.revocation != nil { throw .refused("\(sale.id) is refunded already") }
+        if sale.isShared { throw .refused("\(sale.id) is shared; refund the customer who paid") }
+        if sale.revocation != nil { throw .refused("\(sale.id) has already been refunded") }
         let percent = step.percent.map { Int64(($0 * 1000).rounded()) }
-        if percent == 0 { throw .invalid("percent is at least 0.001") }
+        if percent == 0 { throw .invalid("percent must be at least 0.001") }
         let isProrated = step.prorated ?? (percent != nil && percent != 100_000)
         let share = percent ?? (isProrated ? unusedShare(of: sale) : 100_000)
         guard let share, share > 0 else {
-            throw .invalid("a prorated refund of \(sale.product) needs a percent")
+            throw .invalid("a prorated refund of \(sale.product) requires a percent")
         }
-        // An earlier charged renewal is refunded, too; alone, it ends nothing.
+        // A renewal that was charged early is refunded, too. Refunded alone, it ends nothing.
         let (charged, shared) = undoRenewals(of: sale.original)
         if let charged, charged == sale.id {
             for one in [sale.original] + shares(of: sale.original).map(\.original) {
@@ -30,21 +30,22 @@ extension PracticeWorld {
         }
         if let charged { post("REFUND", about: charged) }
         for copy in shared { post("REVOKE", about: copy) }
-        // A period that another one followed ends alone; the subscription continues.
+        // If another period has followed, only this period ends, and the subscription continues.
         endForGood(sale)
         post("REFUND", about: sale.id)
         revokeShares(of: sale)
         return sale.id
     }
 
-    /// Refunds a renewal whose period has not begun, and removes its shares.
+    /// Refunds a renewal whose period has not started, and removes its shares.
     private mutating func undoRenewals(of original: String) -> (String?, shared: [String]) {
         guard let charged = undoRenewal(of: original) else { return (nil, []) }
         return (charged, shares(of: original).compactMap { undoRenewal(of: $0.original) })
     }
 
-    /// A subscription whose newest period was refunded does not continue, and its payment is not tried again.
-    /// The store's pages do not say this about an expired period; it is assumed to be the same.
+    /// Stops a subscription whose newest period was refunded: it does not renew, and its payment is not retried. The
+    /// store's
+    /// documentation does not say so for an expired period, which is assumed to behave in the same way.
     private mutating func endForGood(_ sale: Sale) {
         guard let subscription = subscriptions[sale.original], subscription.latest == sale.id
         else { return }
@@ -81,7 +82,8 @@ extension PracticeWorld {
         if let subscription = subscriptions[sale.original], subscription.latest != sale.id,
             let expires = sale.expires, now < expires
         {
-            throw .refused("\(sale.original) was bought again since; that period would run twice")
+            throw .refused(
+                "\(sale.original) has been bought again since; that period would count twice")
         }
         changeSale(sale.id) { $0.revocation = nil }
         restore(sale.original, after: sale.id)
@@ -109,7 +111,7 @@ extension PracticeWorld {
 }
 
 extension PracticeWorld {
-    /// Family members' shares of a subscription, in order.
+    /// The family members' shares of a subscription, in order.
     func shares(of original: String) -> [Subscription] {
         subscriptions.values.filter { $0.sharedFrom == original && $0.phase != .revoked }
             .sorted { $0.original < $1.original }
@@ -117,14 +119,14 @@ extension PracticeWorld {
 
     mutating func share(_ step: Step, of customer: String) throws(PracticeError) -> Outcome {
         guard let member = step.with, member != customer else {
-            throw .invalid("share needs another customer to share with")
+            throw .invalid("share requires another customer to share with")
         }
         let sale = try sale(step, of: customer)
         guard shop.article(sale.product)?.familyShareable == true, !sale.isShared else {
-            throw .refused("\(sale.product) is not for sharing with a family; see shop.json")
+            throw .refused("\(sale.product) cannot be shared with a family; see shop.json")
         }
         if sharedSales(of: sale.original).contains(where: { $0.customer == member }) {
-            throw .refused("\(sale.product) is shared with \(member) already")
+            throw .refused("\(sale.product) is already shared with \(member)")
         }
         install(member)
         if sale.kind == .nonConsumable { return shareForGood(sale, with: member) }
@@ -168,7 +170,7 @@ extension PracticeWorld {
         subscriptions[child.original]?.latest = name
     }
 
-    /// The family members' transactions that currently give them a share.
+    /// The transactions that currently give family members a share.
     private func sharedSales(of original: String) -> [Sale] {
         shares(of: original).compactMap { sale($0.latest) }
             + sales.filter {
@@ -176,7 +178,7 @@ extension PracticeWorld {
             }
     }
 
-    /// Removes the access of one family member, or of all.
+    /// Removes the access of one family member, or of all members.
     mutating func unshare(_ step: Step, of customer: String) throws(PracticeError) -> String {
         if let product = step.product { _ = try article(product) }
         func copies(of sale: Sale) -> [Sale] {
@@ -196,7 +198,7 @@ extension PracticeWorld {
     }
 
     private mutating func revokeShares(of sale: Sale) {
-        // Revoking a period that another one followed does not end access.
+        // Revoking a period does not end access if another period has followed.
         if let parent = subscriptions[sale.original], parent.phase != .revoked { return }
         for share in sharedSales(of: sale.original) { revoke(share) }
     }
@@ -212,7 +214,7 @@ extension PracticeWorld {
         post("REVOKE", about: share.id)
     }
 
-    /// Gives family members back what a refund took from them, when it is reversed.
+    /// Restores the shares that a refund took from family members, when the refund is reversed.
     private mutating func giveBackShares(of original: String, takenAt instant: Instant) {
         let taken = sales.filter {
             $0.sharedFrom == original && $0.revocation?.extent == .family
@@ -228,7 +230,7 @@ extension PracticeWorld {
         }
     }
 
-    /// Reports what happened to a subscription, and does the same to its shares.
+    /// Reports a change to a subscription, and repeats it for the subscription's shares.
     mutating func tell(_ type: String, _ subtype: String?, _ original: String) {
         guard let parent = subscriptions[original] else { return }
         post(type, subtype, about: parent.latest)
@@ -253,7 +255,7 @@ extension PracticeWorld {
 }
 
 extension Subscription {
-    /// The same subscription for a family member, under another name.
+    /// A copy of the subscription for a family member, with another name.
     fileprivate func copy(named name: String, for member: String) -> Subscription {
         var copy = Subscription(
             original: name, customer: member, group: group, product: product,

@@ -3,9 +3,9 @@ internal import Core
 /// The result of a step.
 package struct Outcome: Sendable {
     package var customer: String?
-    /// The transaction that it made or concerned.
+    /// The transaction that the step created or changed.
     package var transaction: String?
-    /// The store's remark about it.
+    /// The store's comment on the result.
     package var note: String?
 
     package init(customer: String? = nil, transaction: String? = nil, note: String? = nil) {
@@ -16,7 +16,7 @@ package struct Outcome: Sendable {
 }
 
 extension PracticeWorld {
-    /// Takes a step at the store's present instant.
+    /// Performs a step at the store's current time.
     package mutating func perform(_ step: Step) throws(PracticeError) -> Outcome {
         if let mistake = step.mistake { throw .invalid(mistake) }
         tick()
@@ -60,8 +60,9 @@ extension PracticeWorld {
         return outcome
     }
 
-    /// Two changes never happen at one instant, so that it is clear which statement is newer. What the
-    /// store would do on its own at the later instant comes first.
+    /// Moves the clock so that two changes never happen at the same instant. This makes clear which statement is
+    /// newer.
+    /// Anything that is due by the later instant happens first.
     mutating func tick() {
         renewWhatIsDue()
         while lastChange >= now {
@@ -76,7 +77,7 @@ extension PracticeWorld {
             return Outcome(note: postings.last?.id)
         }
         guard let id = step.product else {
-            throw .invalid("\(step.do.rawValue) needs a product of the shop; see shop.json")
+            throw .invalid("\(step.do.rawValue) needs a product from the shop; see shop.json")
         }
         let article = try article(id)
         if step.do == .withdraw {
@@ -96,7 +97,7 @@ extension PracticeWorld {
         return Outcome(note: "\(id) costs \(price) from the next renewal on")
     }
 
-    /// The subscriptions that will renew to that product, in order.
+    /// The subscriptions that will renew with that product, in order.
     private func renewals(of product: String) -> [String] {
         subscriptions.values
             .filter { $0.nextProduct == product && $0.isServing && $0.sharedFrom == nil }
@@ -118,7 +119,7 @@ extension PracticeWorld {
             }
         case .consent:
             guard subscription.change?.isConsented == false else {
-                throw .refused("no price of \(original) waits for consent")
+                throw .refused("no price of \(original) is waiting for consent")
             }
             subscriptions[original]?.change?.isConsented = true
             tell("PRICE_INCREASE", "ACCEPTED", original)
@@ -138,14 +139,14 @@ extension PracticeWorld {
         return article
     }
 
-    /// The transaction concerned.
+    /// The transaction that the step is about.
     func sale(_ step: Step, of customer: String) throws(PracticeError) -> Sale {
         if let id = step.transaction {
             guard let sale = sale(id), sale.customer == customer else {
                 throw .refused("\(customer) has no transaction \(id); see: deed-practice show")
             }
             if let product = step.product, sale.product != product {
-                throw .refused("\(id) is a transaction of \(sale.product), not of \(product)")
+                throw .refused("\(id) is a transaction for \(sale.product), not for \(product)")
             }
             return sale
         }
@@ -153,15 +154,16 @@ extension PracticeWorld {
         let all = sales.filter {
             $0.customer == customer && (step.product == nil || $0.product == step.product)
         }
-        // A charged renewal that has not begun is meant only if it is named.
+        // A charged renewal whose period has not started is used only if the step names it.
         guard let found = all.last(where: { $0.purchased <= now }) ?? all.last else {
             throw .refused("\(customer) has bought no \(step.product ?? "product") yet")
         }
         return found
     }
 
-    /// The subscription concerned: the one with the named product, else the newest continuing one,
-    /// else the newest.
+    /// The subscription that the step is about: the one with the named product, or else the newest one that renews,
+    /// or else
+    /// the newest one.
     private func subscription(
         _ step: Step, of customer: String
     ) throws(PracticeError) -> Subscription {
@@ -169,7 +171,8 @@ extension PracticeWorld {
         if step.transaction != nil {
             let sale = try sale(step, of: customer)
             guard let found = subscriptions[sale.original] else {
-                throw .refused("\(sale.id) is a transaction of \(sale.product), no subscription")
+                throw .refused(
+                    "\(sale.id) is a transaction for \(sale.product), which is not a subscription")
             }
             return found
         }
@@ -181,7 +184,7 @@ extension PracticeWorld {
         }
         let all = subscriptions(of: customer).filter { group == nil || $0.group == group }
         guard let found = all.last(where: { $0.phase != .ended }) ?? all.last else {
-            throw .refused("\(customer) has no subscription\(group.map { " of \($0)" } ?? "")")
+            throw .refused("\(customer) has no subscription\(group.map { " in \($0)" } ?? "")")
         }
         return found
     }
@@ -191,7 +194,7 @@ extension PracticeWorld {
     private mutating func cancel(_ subscription: Subscription) throws(PracticeError) {
         let original = subscription.original
         if subscription.sharedFrom != nil {
-            throw .refused("\(original) is shared by another; that customer cancels it")
+            throw .refused("\(original) is shared by another customer, who has to cancel it")
         }
         if subscription.phase == .ended || subscription.phase == .revoked {
             throw .refused("\(original) has ended already")
@@ -213,26 +216,29 @@ extension PracticeWorld {
     private mutating func resume(_ subscription: Subscription) throws(PracticeError) {
         let isOff = !subscription.willRenew || !subscription.willCommitAgain
         guard subscription.isServing, isOff, subscription.sharedFrom == nil else {
-            throw .refused("\(subscription.original) is not cancelled, or is over: buy it again")
+            throw .refused(
+                "\(subscription.original) is not cancelled, or is over; if it is over, buy it again"
+            )
         }
         subscriptions[subscription.original]?.willRenew = true
         subscriptions[subscription.original]?.willCommitAgain = true
         tell("DID_CHANGE_RENEWAL_STATUS", "AUTO_RENEW_ENABLED", subscription.original)
     }
 
-    /// An upgrade begins immediately, a downgrade with the next period.
+    /// Changes the product. An upgrade takes effect immediately, and a downgrade with the next period.
     private mutating func change(_ old: Subscription, _ step: Step) throws(PracticeError) {
         let original = old.original
         guard old.phase == .active, old.sharedFrom == nil else {
-            throw .refused("\(original) is \(old.phase.rawValue); only an active one is changed")
+            throw .refused(
+                "\(original) is \(old.phase.rawValue); only an active one can be changed")
         }
         guard let id = step.product, case let target = try article(id), target.group == old.group,
             let present = shop.article(old.product)
-        else { throw .invalid("change needs a product of the group \(old.group)") }
+        else { throw .invalid("change needs a product in the group \(old.group)") }
         let offer = try offer(step.offer, of: target, for: old.customer)
         if target.id == old.product {
             guard old.nextProduct != old.product else {
-                throw .refused("\(original) is and stays \(target.id)")
+                throw .refused("\(original) is already \(target.id), and no change is pending")
             }
             subscriptions[original]?.nextProduct = target.id
             tell("DID_CHANGE_RENEWAL_PREF", nil, original)
@@ -254,7 +260,7 @@ extension PracticeWorld {
             isNow ? "UPGRADE" : "DOWNGRADE", original)
     }
 
-    /// Corrects a customer's payment method, and collects failed payments.
+    /// Repairs a customer's payment method, and collects failed payments.
     private mutating func fixBilling(of customer: String) -> Outcome {
         brokenCards.remove(customer)
         var outcome = Outcome(customer: customer, note: "payments of \(customer) succeed again")
@@ -281,7 +287,7 @@ extension PracticeWorld {
         setToken(token, of: sale.original)
     }
 
-    /// Every transaction of that purchase carries the token from now on.
+    /// Adds the token to every later statement about the purchase.
     mutating func setToken(_ token: String, of original: String) {
         for sale in sales where sale.original == original {
             changeSale(sale.id) { $0.token = token }
@@ -290,14 +296,14 @@ extension PracticeWorld {
     }
 }
 
-/// Why a subscription cannot be extended, by the server API's code.
+/// Why a subscription cannot be extended, with the server API's code.
 struct ExtensionRefusal: Sendable {
     let code: Int64
     let sentence: String
 }
 
 extension PracticeWorld {
-    /// Moves the end of the present period; `nil` on success.
+    /// Extends the current period; returns `nil` on success.
     mutating func extend(_ original: String, byDays days: Int64) -> ExtensionRefusal? {
         guard let subscription = subscriptions[original] else {
             return ExtensionRefusal(code: 4_040_005, sentence: "Original transaction id not found.")

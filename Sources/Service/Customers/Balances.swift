@@ -12,7 +12,7 @@ package struct MovementsAnswer: Hashable, Sendable {
     package let stream: Stream
     package let currency: CurrencyID
     package let movements: [RecordedMovement]
-    /// The version to ask for next; `nil` at the end.
+    /// The version to request next; `nil` at the end.
     package let next: Int64?
 }
 
@@ -119,7 +119,7 @@ package struct CustomerBalances: Sendable {
             next: history.movements.count > limit ? movements.last?.recorded.version : nil)
     }
 
-    /// The history of a balance up to `count` movements after this version of the stream, or to its end.
+    /// A balance's history up to `count` movements after this version of the stream, or to its end.
     private func history(
         of currency: CurrencyID, in stream: Stream, after version: Int64, count: Int
     ) throws(Fault) -> BalanceHistory {
@@ -137,7 +137,8 @@ package struct CustomerBalances: Sendable {
         return history
     }
 
-    /// A balance at a version of its stream: from the balance now, or from the stream's beginning if that is nearer.
+    /// A balance at a version of its stream, computed from the current balance, or from the
+    /// stream's beginning if that is nearer.
     private func balance(
         of currency: CurrencyID, in stream: Stream, at version: Int64
     ) throws(Fault) -> Int128 {
@@ -152,8 +153,8 @@ package struct CustomerBalances: Sendable {
         return try moved(currency, in: stream, after: 0, through: version) ?? 0
     }
 
-    /// What the events after a version added to a balance. An erasure empties the balance, so with one among these events
-    /// there is no such amount (`nil`), unless they start at the stream's beginning.
+    /// The amount that the events after a version added to a balance. An erasure empties the balance, so if these
+    /// events include one, the amount is unknown (`nil`), unless they start at the stream's beginning.
     private func moved(
         _ currency: CurrencyID, in stream: Stream, after version: Int64, through end: Int64
     ) throws(Fault) -> Int128? {
@@ -173,12 +174,12 @@ package struct CustomerBalances: Sendable {
     private var pageLimit: Int { 1000 }
 }
 
-/// A balance and what moves it, event by event.
+/// A balance and the movements that change it, event by event.
 private struct BalanceHistory {
     let currency: CurrencyID
     private(set) var balance: Int128
     private(set) var movements: [RecordedMovement] = []
-    /// Whether an erasure emptied it.
+    /// Whether an erasure emptied the balance.
     private(set) var isEmptied = false
 
     init(currency: CurrencyID, balance: Int128) {

@@ -9,7 +9,7 @@ package struct BlockAnswer: Hashable, Sendable {
     package let position: Position
 }
 
-/// Lets support block purchases, which then give nothing, whatever the store says.
+/// Lets support block purchases. A blocked purchase gives no access, whatever the store says.
 package struct Blocks: Sendable {
     let secrets: Secrets
 
@@ -20,7 +20,7 @@ package struct Blocks: Sendable {
         changing(purchase, isToHold: true, "block", of: stream, reason, by: sender)
     }
 
-    /// A request to unblock a purchase: the store decides again. A repetition gets the same answer.
+    /// A request to unblock a purchase, so that the store decides again. A repetition gets the same answer.
     package func unblocking(
         _ purchase: PurchaseID, of stream: Stream, reason: AdminReason, by sender: Sender
     ) -> Wish<BlockAnswer> {

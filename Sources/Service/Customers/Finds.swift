@@ -7,7 +7,7 @@ package struct FindAnswer: Sendable {
     package let matches: [FoundMatch]
     /// Whether there are more matches.
     package let hasMore: Bool
-    /// What each app's store said; `nil` if none was asked.
+    /// Each app's store and its answer; `nil` if no store was asked.
     package var told: [StoreTold]?
 
     init(_ words: FindWords, _ matches: [FoundMatch], hasMore: Bool, told: [StoreTold]? = nil) {
@@ -25,13 +25,13 @@ package struct FindAnswer: Sendable {
     }
 }
 
-/// A name that leads to a customer, or to a purchase that no customer claimed.
+/// A name that leads to a customer, or to a purchase that no customer has claimed.
 package struct FoundMatch: Sendable {
     package let lead: FoundLead
     /// `nil` if only the name was needed, or if the customer's events cannot be read.
     fileprivate let state: CustomerState?
 
-    /// `nil` if no customer claimed it.
+    /// `nil` if no customer has claimed the purchase.
     package var customer: CustomerID? { lead.customer.isReserved ? nil : lead.customer }
 
     package var product: ProductID? { state.flatMap(lead.product) }
@@ -41,9 +41,9 @@ package struct FoundMatch: Sendable {
     }
 }
 
-/// Who holds a purchase, what it is, and what it gives.
+/// A purchase's holder, its nature, and what it gives.
 package struct PurchaseStanding: Hashable, Sendable {
-    /// `nil` if no customer claimed it.
+    /// `nil` if no customer has claimed it.
     package let holder: CustomerID?
     package let product: ProductID
     /// A subscription's state; `bought` or `revoked` for other purchases.
@@ -61,7 +61,7 @@ package struct PurchaseStanding: Hashable, Sendable {
     }
 }
 
-/// Finds customers by the names of things.
+/// Finds customers by the names of objects.
 package struct Finds: Sendable {
     package static let limits: ClosedRange<Int64> = 1...20
 
@@ -126,8 +126,8 @@ package struct Finds: Sendable {
         return found.matches.filter { $0.lead.purchase == purchase && $0.lead.kind == .purchase }
     }
 
-    /// Up to one more than `limit`. Rows lead to customers, and their events decide. If something
-    /// moved between the two looks, it looks again.
+    /// Up to one more than `limit`. Rows lead to customers, and the customers' events decide. If an
+    /// object moved between the two reads, it searches again.
     private func look(
         for words: FindWords, _ project: ProjectID, _ environment: Environment?, limit: Int
     ) throws(CommandError) -> (matches: [FoundMatch], isCutOff: Bool) {
@@ -151,13 +151,13 @@ package struct Finds: Sendable {
         throw .fault(
             .rowUnproven(
                 "A row says that \(visible(words.text)) leads to a customer of \(project), and no event does: "
-                    + "something other than Deed wrote it. Look at it with: deed audit --projections, and "
-                    + "mend it with: deed reconcile --full --repair"))
+                    + "something other than Deed wrote it. Inspect it with: deed audit --projections, and "
+                    + "repair it with: deed reconcile --full --repair"))
     }
 
     private static let attempts = 3
 
-    /// The states of customers whose things were found. A customer's own id needs no state.
+    /// The states of customers whose objects were found. A customer's own id needs no state.
     private func states(
         behind leads: [FoundLead], in project: ProjectID
     ) throws(CommandError) -> [Stream: CustomerState] {

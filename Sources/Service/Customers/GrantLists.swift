@@ -12,26 +12,26 @@ package struct ListedGrant: Sendable {
 package struct GrantListAnswer: Sendable {
     package let project: ProjectID
     package let environment: Environment
-    /// The instant for which grants count as active or not.
+    /// The instant at which grants count as active or not.
     package let at: Instant
     package let grants: [ListedGrant]
     /// How many customers with matching grants have unreadable events.
     package let unread: Int
-    /// Where the next page begins; `nil` at the end.
+    /// Where the next page starts; `nil` at the end.
     package let next: GrantPlace?
-    /// The names of the keys that made the grants.
+    /// The names of the keys that created the grants.
     package let actorNames: [Actor: String]
 }
 
-/// Lists what support granted, and to whom.
+/// Lists the grants that support gave, and their customers.
 package struct GrantLists: Sendable {
     let ledger: any EventLog
     let listing: any GrantListing
     let reading: any CustomerReading
     let now: @Sendable () -> Instant
 
-    /// Up to `limit` matching grants. Rows lead to them, and the customers' events say what they
-    /// are.
+    /// Up to `limit` matching grants. Rows lead to them, and the customers' events provide their
+    /// details.
     package func list(
         of project: ProjectID, in environment: Environment, _ filter: GrantFilter,
         after last: GrantPlace?, limit: Int

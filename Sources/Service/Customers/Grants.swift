@@ -5,10 +5,10 @@ package struct GrantAnswer: Hashable, Sendable {
     package let grant: Grant
     package let bounds: GrantBounds
     package let position: Position
-    /// Whether this call made the grant, so that it says what changed.
+    /// Whether this call created the grant, so that its answer states what changed.
     package let isNew: Bool
 
-    /// What gives the entitlement anyway, if the grant changed no answer.
+    /// The other source of the entitlement, if the grant changed no answer.
     package var givenAnyway: Entitlement.Source? { grant.given.outlook.givenAnyway }
 }
 
@@ -16,8 +16,8 @@ package struct GrantAnswer: Hashable, Sendable {
 package struct Grants: Sendable {
     let secrets: Secrets
 
-    /// A request to give a customer an entitlement from the catalog, or any. A rehearsal
-    /// shows another id than the grant will get.
+    /// A request to give a customer an entitlement, which must be in the catalog unless
+    /// `allowingUnknown` is set. A rehearsal shows a different id than the grant will get.
     package func giving(
         _ entitlement: EntitlementID, for time: GiveGrant.Time, reason: AdminReason,
         to stream: Stream, by sender: Sender, allowingUnknown: Bool = false,
@@ -47,8 +47,8 @@ package struct Grants: Sendable {
         }
     }
 
-    /// A request to move a grant's end, which must be in the future. If it already has that end,
-    /// the answer is the same.
+    /// A request to move a grant's end, which must be in the future. If the grant already has that
+    /// end, the answer is the same.
     package func changing(
         _ grant: GrantID, until end: GiveGrant.End, reason: AdminReason, of stream: Stream,
         by sender: Sender
@@ -108,7 +108,7 @@ extension Outcome {
     }
 }
 
-/// Why an admin acts, for later readers.
+/// Why an admin acts, recorded for later readers.
 package struct AdminReason: Hashable, Sendable {
     package let reason: Reason
     package let ticket: Ticket?
@@ -120,7 +120,7 @@ package struct AdminReason: Hashable, Sendable {
 }
 
 extension GiveGrant.Time {
-    /// Start and end as the sender wrote them: a repeated `P30D` must stay the same request later.
+    /// Start and end as the sender wrote them, because a repeated `P30D` must still count as the same request later.
     fileprivate var texts: [String?] {
         switch self {
         case .from(let start, let end): [start?.text, end.text]

@@ -1,20 +1,20 @@
 package import Core
 
-/// What one page about a customer shows, from one view of the customer.
+/// The content of one page about a customer, from a single view of the customer.
 package struct LookAnswer: Sendable {
     package let customer: CustomerAnswer
-    /// One for each entitlement that the customer ever held, by the events that were read.
+    /// One for each entitlement that the customer ever held, based on the events that were read.
     package let explanations: [ExplanationAnswer]
     /// The newest events, as far as known, oldest first.
     package let events: EventsAnswer
-    /// How many events lie before those.
+    /// How many events come before those.
     package let earlier: Int64
 }
 
 extension Customers {
     /// Everything about the customer with an explanation of each entitlement, and up to `limit`
-    /// events, the newest ones or those before a version. What it reads at present does not grow with
-    /// the customer's past.
+    /// events: the newest ones, or those before a version. The amount read for the present does not
+    /// grow with the customer's past.
     package func look(
         at stream: Stream, _ at: Instant?, known: Instant?, before: Int64?, limit: Int
     ) throws(Fault) -> LookAnswer {
@@ -57,7 +57,7 @@ extension Customers {
             }, actorNames: names)
     }
 
-    /// The last events up to a version, oldest first, and how many lie before them.
+    /// The last events up to a version, oldest first, and the number of earlier ones.
     private func newest(
         of stream: Stream, upTo end: Int64, _ limit: Int, _ known: Instant?
     ) throws(Fault) -> ([LogEntry], Int64) {

@@ -1,19 +1,19 @@
 package import Core
 
-/// The result of a merge or of its undoing.
+/// The result of a merge or of undoing one.
 package struct MergeAnswer: Hashable, Sendable {
     /// The event in the merged customer's stream, usually in production.
     package let recorded: RecordedEvent
     package let position: Position
 }
 
-/// Merges two ids of one person, and undoes merges.
+/// Merges two ids of the same person, and undoes merges.
 package struct Merges: Sendable {
     let ledger: any EventLog
     let secrets: Secrets
 
-    /// A request to make the stream's customer a part of another one, in both environments.
-    /// `isOfBackEnd` tells whether a back end asked.
+    /// A request to make the stream's customer part of another one, in both environments.
+    /// `isOfBackEnd` tells whether the request came from a back end.
     package func merging(
         _ stream: Stream, into customer: CustomerID, reason: AdminReason, isOfBackEnd: Bool,
         by sender: Sender
@@ -43,7 +43,7 @@ package struct Merges: Sendable {
         _ stream: Stream, _ reason: AdminReason, _ actor: Actor, _ cause: Cause, attempts: Int
     ) -> Wish<MergeAnswer> {
         Wish<MergeAnswer>.look { () throws(CommandError) in
-            // After an erasure in one environment, the customer may be merged only in the other.
+            // After an erasure in one environment, the customer may remain merged only in the other.
             var stream = stream.inProduction
             var whole = try obtain(ledger.customer(of: stream)).customer.mergedInto
             let elsewhere = try obtain(ledger.customer(of: stream.inSandbox)).customer.mergedInto
@@ -83,8 +83,8 @@ package struct Merges: Sendable {
 }
 
 extension Event {
-    /// For a merge or its undoing: the other customer, the reason and the time. Only in the stream
-    /// of the customer who was merged.
+    /// For a merge or an undone merge: the other customer, the reason and the time. Only set in the
+    /// merged customer's stream.
     package var mergedWith: (customer: CustomerID, why: AdminReason, at: Instant)? {
         guard let act = mergeAct else { return nil }
         let why = AdminReason(reason: act.reason, ticket: act.ticket)

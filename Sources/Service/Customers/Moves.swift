@@ -28,8 +28,8 @@ package struct Moves: Sendable {
         }
     }
 
-    /// A request to move a purchase back to its previous holder, or to the customer whom that one
-    /// was merged into.
+    /// A request to move a purchase back to its previous holder, or to the customer into whom that
+    /// holder was merged.
     package func undoing(
         _ purchase: PurchaseID, of stream: Stream, reason: AdminReason, by sender: Sender
     ) -> Wish<MoveAnswer> {
@@ -76,7 +76,7 @@ package struct Moves: Sendable {
             let other = Stream(
                 project: stream.project, environment: stream.environment, customer: receiver)
             let whole = try obtain(ledger.customer(of: other)).customer.mergedInto
-            // The holder is loaded anyway.
+            // The holder is loaded in any case.
             concerned?.receivers += [whole].compactMap(\.self).filter { $0 != stream.customer }
             if whole != nil { bystanders = [receiver] }
         }
@@ -87,7 +87,7 @@ package struct Moves: Sendable {
             let holder = Holder(stream.customer, situation.customer(stream.customer))
             var wish = try wish(holder, situation.project.catalog)
             let held = holder.state.purchase(purchase)?.heldPurchases ?? []
-            // Only what was looked up beforehand is locked and loaded.
+            // Only streams that were looked up beforehand are locked and loaded.
             func isKnown(_ customer: CustomerID) -> Bool { receivers.contains(customer) }
             if !held.isEmpty, !isKnown(wish.to) || !known.names(held) {
                 throw .purchaseChangedMeanwhile(purchase)
@@ -110,7 +110,7 @@ package struct Moves: Sendable {
     }
 }
 
-/// The customers that a move concerns besides the holder, and how to find its purchase.
+/// The customers whom a move concerns besides the holder, and how to find the purchase.
 private struct Concerned: Sendable {
     var receivers: [CustomerID]
     let held: [HeldPurchase]
@@ -123,8 +123,8 @@ extension Concerned? {
 }
 
 extension CustomerSnapshot {
-    /// `nil` if nothing can move. The decision then says why, or what an earlier copy of the
-    /// command did.
+    /// `nil` if there is nothing to move. The decision then gives the reason, or the result of an
+    /// earlier copy of the command.
     fileprivate func concerned(
         by wish: (Holder, Catalog) throws(Refusal) -> MovePurchase, about purchase: PurchaseID,
         holder: CustomerID

@@ -4,7 +4,7 @@ package import Core
 package struct NoteAnswer: Hashable, Sendable {
     package let stream: Stream
     package let note: NoteID
-    /// `nil` if it was removed.
+    /// `nil` if the note was removed.
     package let added: Note?
     package let position: Position
 }
@@ -18,7 +18,7 @@ package struct NotesAnswer: Hashable, Sendable {
     package let actorNames: [Actor: String]
 }
 
-/// What staff write about a customer for other staff.
+/// Notes that staff write about a customer for other staff.
 package struct Notes: Sendable {
     let ledger: any EventLog
     let secrets: Secrets
@@ -42,14 +42,14 @@ package struct Notes: Sendable {
         }
     }
 
-    /// A request to take a note off the list. A repetition gets the same answer.
+    /// A request to remove a note from the list. A repetition gets the same answer.
     package func removing(
         _ note: NoteID, reason: AdminReason, of stream: Stream, by sender: Sender
     ) -> Wish<NoteAnswer> {
         let wish = NoteRemoved(note: note, reason: reason.reason, ticket: reason.ticket)
         let cause = secrets.cause(
             of: sender, "remove_note", [note.text, reason.reason.text, reason.ticket?.text])
-        // Notes stay with a merged customer, and so does their removal.
+        // Notes stay with a merged customer, so they are also removed there.
         let command = Command.customer(
             stream, actor: sender.actor, cause: cause, concernsMerged: true
         ) { state, _, _ throws(Refusal) in try state.decide(wish) }

@@ -90,7 +90,7 @@ package struct Orders: Sendable {
         }
     }
 
-    /// An order of any customer.
+    /// An order, whichever customer has it.
     package func find(
         _ id: OrderID, of project: ProjectID, in environment: Environment
     ) throws(CommandError) -> OrderAnswer {

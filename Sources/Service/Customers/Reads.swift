@@ -14,7 +14,7 @@ package struct ExplanationAnswer: Hashable, Sendable {
     package let at: Instant
     package let explanation: Explanation
     package let position: Position
-    /// The customer whom this one was merged into.
+    /// The customer into whom this one was merged.
     package let mergedInto: CustomerID?
     /// The facts about each source of the entitlement.
     package let events: [RecordedEvent]
@@ -22,14 +22,14 @@ package struct ExplanationAnswer: Hashable, Sendable {
     package let actorNames: [Actor: String]
 }
 
-/// A customer's balances, and the position in the log up to which they hold.
+/// A customer's balances, and the log position up to which they are current.
 package struct BalancesAnswer: Hashable, Sendable {
     package let stream: Stream
     package let balances: Balances
     /// The sandbox's balances, if the sandbox counts for the customer.
     package let sandboxBalances: Balances?
     package let position: Position
-    /// The customer whom this one was merged into.
+    /// The customer into whom this one was merged.
     package let mergedInto: CustomerID?
 }
 
@@ -38,20 +38,20 @@ package struct EventsAnswer: Hashable, Sendable {
     package let stream: Stream
     package let entries: [LogEntry]
     package let position: Position
-    /// The version to ask for next; `nil` at the end.
+    /// The version to request next; `nil` at the end.
     package let next: Int64?
     /// The names of the keys that caused them.
     package let actorNames: [Actor: String]
 }
 
-/// Answers what is known about a customer, and why.
+/// Answers questions about a customer, and gives the reasons.
 package struct Customers: Sendable {
     let ledger: any EventLog
     package let reading: any CustomerReading
     package let now: @Sendable () -> Instant
 
-    /// What the customer may use at `at` (default now), judging by what was recorded up to `known`
-    /// (default everything).
+    /// The customer's entitlements at `at` (default now), based on the events recorded up to
+    /// `known` (default all).
     package func entitlements(
         of stream: Stream, at: Instant?, known: Instant?
     ) throws(Fault) -> EntitlementsAnswer {
@@ -85,7 +85,7 @@ package struct Customers: Sendable {
             actorNames: view.project.names(of: events.map(\.actor)))
     }
 
-    /// Events about the sources of the reasons, oldest first. The sandbox's come last.
+    /// Events about the sources in the reasons, oldest first. The sandbox's events come last.
     private func events(
         behind explanation: Explanation, in view: CustomerView, _ known: Instant?
     ) throws(Fault) -> [RecordedEvent] {
@@ -127,7 +127,7 @@ package struct Customers: Sendable {
         let head = try heads()[Int(stream.shard.number)]
         let entries = try ledger.events(of: stream, after: version, limit: limit + 1)
         let page = Array(entries.prefix(limit))
-        // Read after the events, to include every key that they name.
+        // Read after the events, so that it includes every key named in them.
         let project = try ledger.project(stream.project)
         return EventsAnswer(
             stream: stream, entries: page,

@@ -1,6 +1,6 @@
 package import Core
 
-/// A purchase that no customer claimed, with its state.
+/// A purchase that no customer has claimed, with its state.
 package struct UnclaimedAnswer: Hashable, Sendable {
     package let stream: Stream
     package let since: Instant
@@ -106,7 +106,7 @@ package struct Unclaimed: Sendable {
             situation throws(Refusal) in
             let waiting = situation.customer(keeper)
             guard let held = waiting.purchase(purchase) else { throw .notUnclaimed(purchase) }
-            // Only what was looked up beforehand is locked and loaded.
+            // Only purchases that were looked up beforehand are locked and loaded.
             if !Set(held.heldPurchases).isSubset(of: known) {
                 throw .purchaseChangedMeanwhile(purchase)
             }

@@ -1,7 +1,7 @@
 package import Core
 
 extension Customers {
-    /// The customer now, or as known at an instant.
+    /// The customer's current state, or the state as known at an instant.
     func view(of stream: Stream, known: Instant? = nil) throws(Fault) -> CustomerView {
         let own = try snapshot(of: stream, known: known)
         guard own.includesSandbox(of: stream) else { return CustomerView(own, of: stream) }
@@ -9,7 +9,7 @@ extension Customers {
         return CustomerView(own, of: stream, including: sandbox)
     }
 
-    /// The customer now. Does not block. Calls `then` exactly once.
+    /// The customer's current state. Does not block. Calls `then` exactly once.
     package func view(
         of stream: Stream, then: @escaping @Sendable (Result<CustomerView, Fault>) -> Void
     ) {
@@ -24,8 +24,8 @@ extension Customers {
         }
     }
 
-    /// Several customers of one project now. An unreadable one gets a fault. Takes one round trip,
-    /// or two if sandboxes count.
+    /// The current states of several customers of one project. An unreadable customer gets a fault.
+    /// Takes one round trip, or two if sandboxes count.
     package func views(
         of streams: [Stream]
     ) throws(Fault) -> [Stream: Result<CustomerView, Fault>] {
@@ -46,7 +46,7 @@ extension Customers {
         return views
     }
 
-    /// A customer and its project, now or as known at an instant.
+    /// A customer's and its project's current states, or the states as known at an instant.
     private func snapshot(
         of stream: Stream, known: Instant?
     ) throws(Fault) -> CustomerSnapshot {

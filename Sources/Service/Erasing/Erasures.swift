@@ -1,17 +1,17 @@
 package import Core
 
-/// Whom to erase, and how.
+/// The customer to erase, and how.
 package struct ErasureRequest: Sendable {
     package let project: ProjectID
     package let customer: CustomerID
-    /// Both, unless the sender names one.
+    /// Both environments, unless the sender names one.
     package let environments: [Environment]
     package let reason: AdminReason
     package let treatment: PurchaseTreatment
-    /// The intent from a look, which the erasure must still match; `nil` to erase the customer as
-    /// it is now.
+    /// The intent from a preview, which the erasure must still match; `nil` to erase the customer
+    /// as it is now.
     package let intent: String?
-    /// What this erasure forgot before a restore lost it.
+    /// The purchases that this erasure marked as forgotten before a restore lost it.
     package let lost: [PurchaseMark]?
     /// Purchases with these marks that wait for a customer again.
     package var waiting: [PurchaseID] = []
@@ -35,7 +35,7 @@ package struct ErasureRequest: Sendable {
     }
 }
 
-/// What an erasure would remove. Nothing is done yet.
+/// A preview of what an erasure would remove. Nothing has been erased yet.
 package struct ErasureLook: Sendable {
     package struct Side: Sendable {
         package let stream: Stream
@@ -54,38 +54,38 @@ package struct ErasureLook: Sendable {
     package let position: Position
 }
 
-/// What was erased.
+/// The result of an erasure.
 package struct ErasureAnswer: Sendable {
     package let customer: CustomerID
     /// The erasure in each environment.
     package let erasures: [RecordedEvent]
-    /// Whether everything is emptied. If not, any running service finishes the work.
+    /// Whether all data has been emptied. If not, any running service finishes the work.
     package let isEmptied: Bool
     package let position: Position
 }
 
-/// What is known about an erased customer.
+/// The information kept about an erased customer.
 package struct ErasedAnswer: Sendable {
     package struct Side: Sendable {
         package let stream: Stream
         package let erasures: [RecordedEvent]
-        /// What is left from before the last erasure.
+        /// The data left from before the last erasure.
         package let left: KeptCounts
-        /// Whether anything happened since.
+        /// Whether anything has been recorded since.
         package let livesAgain: Bool
     }
     package let customer: CustomerID
     package let sides: [Side]
 }
 
-/// Erases people.
+/// Erases customers' data.
 package struct Erasures: Sendable {
     let ledger: any EventLog
     let log: any ErasureLog
     let secrets: Secrets
     let now: @Sendable () -> Instant
 
-    /// What the erasure would remove, and its intent.
+    /// The data that the erasure would remove, and its intent.
     package func look(_ request: ErasureRequest) throws(CommandError) -> ErasureLook {
         let (lives, catalog, position) = try lives(of: request)
         try rethrowing(as: CommandError.refused, lives.requireUnmerged(request.customer))
@@ -110,7 +110,7 @@ package struct Erasures: Sendable {
             customer: request.customer, sides: sides, intent: intent, position: position)
     }
 
-    /// A request to erase the customer in one commit, and to empty everything afterwards.
+    /// A request to erase the customer in one commit, and to empty all its data afterwards.
     package func erasing(_ request: ErasureRequest, by sender: Sender) -> Wish<ErasureAnswer> {
         let cause = secrets.cause(
             of: sender, "erase",
@@ -159,7 +159,7 @@ package struct Erasures: Sendable {
         return command
     }
 
-    /// The customer's streams as they are now. A stream with something to erase comes first.
+    /// The customer's streams in their current state. A stream with data to erase comes first.
     private func lives(
         of request: ErasureRequest
     ) throws(CommandError) -> (lives: [ErasedLife], catalog: Catalog, position: Position) {
@@ -174,7 +174,7 @@ package struct Erasures: Sendable {
             positions.append(snapshot.position)
             catalog = snapshot.project.catalog
         }
-        // A repeated call finds its events in the stream that was erased last.
+        // A repeated call finds its events in the most recently erased stream.
         let last = lives.indices.max {
             let (one, other) = (lives[$0].state, lives[$1].state)
             return (one.lastRecord?.at ?? .distantPast) < (other.lastRecord?.at ?? .distantPast)
@@ -202,7 +202,7 @@ package struct Erasures: Sendable {
         return parts
     }
 
-    /// Empties what can be emptied now.
+    /// Empties whatever can be emptied now.
     private func answer(
         _ request: ErasureRequest, emptying lives: [ErasedLife], _ position: Position
     ) throws(CommandError) -> ErasureAnswer {
@@ -225,7 +225,7 @@ package struct Erasures: Sendable {
         )
     }
 
-    /// Empties what any interrupted erasure left. Returns whether nothing is left.
+    /// Empties data left by interrupted erasures. Returns whether none is left.
     package func emptyRest() throws(Fault) -> Bool {
         while true {
             let streams = try log.unemptied(limit: 100)
@@ -238,7 +238,7 @@ package struct Erasures: Sendable {
         }
     }
 
-    /// The customer's life, if everything in the log about it was recorded after that instant.
+    /// The customer's life, if all of its events in the log were recorded after that instant.
     package func life(
         of request: ErasureRequest, after instant: Instant
     ) throws(CommandError) -> ErasedLife? {
@@ -255,7 +255,7 @@ package struct Erasures: Sendable {
         PurchaseMark(purchase, in: stream, digest: secrets.digest)
     }
 
-    /// Every erasure of a project, or of one customer, oldest first.
+    /// All erasures in a project, or of one customer, oldest first.
     package func all(
         in project: ProjectID, of customer: CustomerID? = nil
     ) throws(Fault) -> [RecordedEvent] {
@@ -268,7 +268,7 @@ package struct Erasures: Sendable {
         }
     }
 
-    /// When and why the customer was erased, by whom, and what is left.
+    /// When, why and by whom the customer was erased, and which data is left.
     package func erased(
         _ customer: CustomerID, in project: ProjectID
     ) throws(CommandError) -> ErasedAnswer {

@@ -1,9 +1,10 @@
 package import Core
 import Synchronization
 
-/// Of which apps proven notifications came, and which unknown products were bought, since the last question.
+/// Collects the apps with proven notifications, and the unknown products that were bought, since
+/// the last call to `take`.
 package final class AppNews: Sendable {
-    /// How many of each are remembered between two questions.
+    /// How many of each are remembered between two calls.
     private static let limit = 1000
 
     package struct Noted: Sendable {

@@ -12,7 +12,7 @@ package struct Intake: Sendable {
     package var queue: any IntakeQueue
     let archive: any EvidenceArchive
     package var stores: [Store: StoreAdapter]
-    /// Whether production evidence counts: not under a test clock.
+    /// Whether production evidence counts, which is not the case under a test clock.
     package let takesProduction: Bool
 
     package init(
@@ -35,8 +35,8 @@ package struct Intake: Sendable {
 }
 
 extension Intake {
-    /// Queues evidence that cannot be judged yet. The same evidence for the same purpose is queued once,
-    /// however often it is sent. If an attempt was made already, it waits for what that needs.
+    /// Queues evidence that cannot be judged yet. The same evidence for the same purpose is queued once, however
+    /// often it is sent. If an attempt was already made, the item waits for whatever that attempt lacked.
     package func hold(
         _ evidence: RawEvidence, _ purpose: IntakeWish.Purpose, order: OrderID?,
         heading: EvidenceHeading, of project: ProjectID, until wait: Postponement? = nil
@@ -48,11 +48,11 @@ extension Intake {
         guard let wait, added.tries == 0, added.reason == nil else { return added }
         let judged = added.judged(
             .undecided(wait), now: now(), jitter: secrets.jitter)
-        // If a worker was faster, its result counts.
+        // If a worker was faster, the worker's result counts.
         return try queue.changeIntake(judged) ? judged : added
     }
 
-    /// The fate of queued evidence.
+    /// The state of queued evidence.
     package func item(
         _ id: IntakeID, of project: ProjectID
     ) throws(CommandError) -> IntakeItem {
@@ -61,7 +61,7 @@ extension Intake {
         return found
     }
 
-    /// The names of the keys that ended items of a project.
+    /// The names of the keys that ended items in a project.
     package func actorNames(
         of items: [IntakeItem], in project: ProjectID
     ) throws(Fault) -> [Actor: String] {
@@ -122,17 +122,17 @@ extension Intake {
         for _ in 0..<attempts {
             let item = try self.item(id, of: project)
             let changed = try rethrowing(as: CommandError.refused, change(item, now()))
-            // An earlier change is answered once it is as safe as a new one.
+            // An earlier change is reported once it is as durable as a new one.
             let wanted = changed == item ? item.unrevised : changed
             if try queue.changeIntake(wanted) { return changed }
-            // A worker or an admin was faster: look at their result.
+            // A worker or an admin was faster, so look at their result.
         }
         throw .fault(.busy)
     }
 }
 
 extension Secrets {
-    /// Keeps what failed together from being tried again together.
+    /// Prevents items that failed together from being retried together.
     var jitter: UInt16 { randomBytes(2).reduce(0) { $0 << 8 | UInt16($1) } }
 }
 

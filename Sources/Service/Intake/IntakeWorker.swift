@@ -2,17 +2,18 @@ package import Core
 import Synchronization
 import Threading
 
-/// Judges queued items one at a time, and has believed evidence recorded.
+/// Judges queued items one at a time, and has accepted evidence recorded.
 ///
-/// The recording commit comes before the row's update. If a worker dies in between, its item is judged
-/// again; its cause was carried out, so nothing is recorded twice.
+///
+/// The recording commit comes before the row's update. If a worker dies in between, its item is
+/// judged again. Its cause was already carried out by then, so nothing is recorded twice.
 package struct IntakeWorker: Sendable {
     /// The work on one item.
     package struct Work: Sendable {
         package let item: IntakeItem
-        /// False if the item was changed in between: then that change stands.
+        /// False if the item was changed in the meantime. That change then stands.
         package let isKept: Bool
-        /// Whether an operator should look after this attempt.
+        /// Whether an operator should be alerted after this attempt.
         package let isAlarming: Bool
     }
     /// How many workers may run at once in one process.
@@ -57,7 +58,7 @@ package struct IntakeWorker: Sendable {
                 let all = receipt(evidence, beside: proven) + proven
                 let wish = submissions.recording(taken.item, all, cause(of: taken.item))
                 let results = try intake.ledger.perform(wish)
-                // Nothing of it is kept, its names included.
+                // No part of the evidence is kept, not even its names.
                 let erased = Refusal.purchaseErased
                 if !results.isEmpty, results.allSatisfy({ $0.reason?.code == erased.code }) {
                     return .refused(RefusedEvidence(code: erased.code, sentence: erased.sentence))
@@ -68,11 +69,11 @@ package struct IntakeWorker: Sendable {
             }
         } catch {
             let reason = IntakeReason(error)
-            // The same evidence is as large next time.
+            // The same evidence would be just as large next time.
             if case .refused(.tooMuchAtOnce) = error {
                 return .refused(RefusedEvidence(code: reason.code, sentence: reason.sentence))
             }
-            // Genuine evidence is never given up because recording it failed once.
+            // A single failure to record genuine evidence must not make Deed discard it.
             return .tryAgain(reason)
         }
     }
@@ -99,8 +100,8 @@ package struct IntakeWorker: Sendable {
         }.map { [$0] }
     }
 
-    /// The submitted receipt, if the store vouched for it with its own answer: once stored, it need not be
-    /// asked about again.
+    /// The submitted receipt, if the store vouched for it with its own answer. Once stored, the
+    /// receipt does not have to be sent to the store again.
     private func receipt(
         _ evidence: RawEvidence, beside replies: [ProvenEvidence]
     ) -> [ProvenEvidence] {
@@ -108,13 +109,13 @@ package struct IntakeWorker: Sendable {
         else { return [] }
         let app = TrustedApp(
             id: reply.app, appleID: nil, environments: [reply.environment])
-        // The reply covers what Deed cannot read of it.
+        // The reply covers the parts of the receipt that Deed cannot read.
         let read = try? intake.read(vouchedFor: evidence, for: app)
         return [read].compactMap(\.self)
     }
 
-    /// The same at every attempt, even if the store then says something else about the evidence; but another one
-    /// once the evidence came again with an order, which is still to be fulfilled.
+    /// The same cause at every attempt, even if the store then says something else about the evidence. It
+    /// only changes when the evidence came again with an order, which must still be fulfilled.
     private func cause(of item: IntakeItem) -> Cause {
         let secrets = intake.secrets
         let order = item.wish.order.map { secrets.digest(Array($0.text.utf8)).hexDigits.prefix(16) }
@@ -124,21 +125,21 @@ package struct IntakeWorker: Sendable {
 }
 
 extension Judgement<[IntakeResult], Postponement> {
-    /// Whether an operator should look if it stays so.
+    /// Whether an operator should be alerted if this does not change.
     fileprivate var isAlarming: Bool {
         if case .undecided(let wait) = self { !wait.isUsual } else { false }
     }
 }
 
-/// What stores are being asked to judge, by app. A store that hangs for one or all apps must not occupy
-/// every worker: other evidence needs no store.
+/// The questions that stores are currently asked, by app. A store that hangs for one or all apps
+/// must not occupy every worker, because other evidence needs no store.
 private final class StoreVisits: Sendable {
     private static let limitPerApp = 2
     private static let limit = IntakeWorker.count - 1
 
     private struct State {
         var counts: [AppID: Int] = [:]
-        /// Workers who ask the queue. Each may come back with a receipt of any app.
+        /// Workers that are querying the queue. Each may return with a receipt for any app.
         var asking = 0
     }
     private let state = Mutex(State())
@@ -149,8 +150,8 @@ private final class StoreVisits: Sendable {
         self.kinds = kinds.filter { $0.isForStore(.store) }
     }
 
-    /// Takes an item of an app below its limit, and no item for a store if all workers but one have such
-    /// items. A database that hangs for one worker does not block the others.
+    /// Takes an item for an app below its limit. If all workers but one have items for a store, takes only
+    /// an item that needs no store. A database that hangs for one worker does not block the others.
     func begin(
         _ take: (BusyStores) throws(Fault) -> TakenIntake?
     ) throws(Fault) -> TakenIntake? {
@@ -218,9 +219,9 @@ extension IntakeReason {
             self.init(
                 code: "unreadable",
                 sentence:
-                    "Events that this evidence is about cannot be read; the log of Deed says why.")
+                    "Events that this evidence is about cannot be read; Deed's log says why.")
         case .fault(.broken), .fault(.leaseLost):
-            // The log has the reason, which may contain things that the reader must not see.
+            // The log has the reason, which may contain details that the reader must not see.
             self.init(code: "internal", sentence: "Something broke in Deed; its log says what.")
         }
     }

@@ -1,9 +1,10 @@
 package import Core
 
-/// The verdict on a piece of evidence, with what proves it; what cannot be judged yet waits in the queue.
+/// The verdict on a piece of evidence, with the proven statements. Evidence that cannot be judged
+/// yet waits in the queue.
 typealias JudgedPiece = Judgement<[ProvenEvidence], IntakeID>
 
-/// What is known about the pieces of a submission before any store is asked.
+/// The verdicts on a submission's pieces before any store is asked.
 struct JudgedPieces: Sendable {
     /// By their index in the submission.
     var judged: [Int: JudgedPiece] = [:]
@@ -13,7 +14,7 @@ struct JudgedPieces: Sendable {
     var inOrder: [JudgedPiece] { judged.sorted { $0.key < $1.key }.map(\.value) }
 }
 
-/// A piece of evidence that a store is asked about while its sender waits.
+/// A piece of evidence about which a store is asked while its sender waits.
 struct OpenQuestion: Sendable {
     let index: Int
     let heading: EvidenceHeading
@@ -21,7 +22,7 @@ struct OpenQuestion: Sendable {
 }
 
 extension Submissions {
-    /// Judges each piece of evidence by itself, and queues what cannot be judged yet.
+    /// Judges each piece of evidence separately, and queues those that cannot be judged yet.
     func judge(
         _ request: SubmissionRequest, of stream: Stream
     ) throws(CommandError) -> JudgedPieces {
@@ -53,7 +54,7 @@ extension Submissions {
         return pieces
     }
 
-    /// What a store is to be asked about evidence that names its purchase and proves nothing.
+    /// The question for a store about evidence that names its purchase but proves nothing.
     private func question(
         about piece: RawEvidence, of project: ProjectID
     ) throws(CommandError) -> Judgement<Never, (EvidenceHeading, StoreInquiry)> {
@@ -78,7 +79,7 @@ extension Submissions {
             ))
     }
 
-    /// What a store's verdict means for the submission; queues what it could not tell in time.
+    /// Applies a store's verdict to the submission, and queues evidence that the store could not judge in time.
     func judge(
         _ verdict: StoreVerdict, on question: OpenQuestion, _ request: SubmissionRequest,
         of stream: Stream
@@ -100,8 +101,8 @@ extension Submissions {
         }
     }
 
-    /// Judges renewal info. It names no app, so it goes with a transaction of the same subscription
-    /// that came with it, and counts for that transaction's app.
+    /// Judges renewal info. It does not name an app. It therefore needs a transaction of the same
+    /// subscription from the same call, and counts for that transaction's app.
     private func judge(
         renewal piece: RawEvidence, beside proven: [ProvenEvidence], of project: ProjectID
     ) -> JudgedPiece {
@@ -123,7 +124,7 @@ extension Submissions {
         return .refused(.withoutTransaction)
     }
 
-    /// What can be said about it now; its heading allows it to be queued.
+    /// The verdict on it without asking a store, or the heading with which it can be queued.
     private func judge(
         _ piece: RawEvidence, of project: ProjectID
     ) throws(CommandError) -> Judgement<ProvenEvidence, EvidenceHeading> {
@@ -139,7 +140,7 @@ extension Submissions {
         }
     }
 
-    /// The app, if only the store judges such evidence for it.
+    /// The app, if only the store can judge such evidence for it.
     private func forStore(
         _ piece: RawEvidence, of project: ProjectID
     ) throws(CommandError) -> (ListedApp, EvidenceHeading)? {
@@ -150,7 +151,7 @@ extension Submissions {
         return (app, heading)
     }
 
-    /// What can be said about it without asking the store.
+    /// The verdict on it without asking the store.
     private func prove(
         own piece: RawEvidence, of project: ProjectID, isSecond: Bool = false
     ) throws(CommandError) -> Judgement<ProvenEvidence, EvidenceHeading> {
@@ -163,13 +164,13 @@ extension Submissions {
             }
             if error.cure == .time { return .undecided(heading) }
         }
-        // Another instance may have set or changed the app a moment ago.
+        // Another instance may have just set or changed the app.
         try obtain(apps.refresh())
         return try prove(own: piece, of: project, isSecond: true)
     }
 
-    /// What the evidence says about itself, if it names an app of the project; looks in the database
-    /// if necessary.
+    /// The evidence's own heading, if it names one of the project's apps. Queries the database if
+    /// necessary.
     private func ownHeading(
         of piece: RawEvidence, in project: ProjectID
     ) throws(CommandError) -> EvidenceHeading? {
@@ -178,7 +179,7 @@ extension Submissions {
         return app?.project == project ? heading : nil
     }
 
-    /// Queues it for later. If the queue is full it is refused, and may be sent again.
+    /// Queues the evidence for later. If the queue is full, it is refused, and may be sent again.
     private func queue(
         _ piece: RawEvidence, _ heading: EvidenceHeading, _ request: SubmissionRequest,
         of stream: Stream, until wait: Postponement? = nil
@@ -212,8 +213,8 @@ extension JudgedPieces {
 }
 
 extension Submissions {
-    /// A request to record queued evidence that is now believed, under the same cause at every
-    /// attempt.
+    /// A request to record queued evidence that has now been accepted, under the same cause at
+    /// every attempt.
     package func recording(
         _ item: IntakeItem, _ proven: [ProvenEvidence], _ cause: Cause
     ) -> Wish<[IntakeResult]> {
@@ -229,7 +230,7 @@ extension Submissions {
             guard case .failure(.refused(.orderUnknown)) = result else { return .answered(result) }
             return recording(item, proven, cause, as: purpose, order: nil)
         }.then { result in
-            // What was queued for a customer who was merged since is the other one's.
+            // Evidence queued for a customer who has since been merged belongs to the other customer.
             guard case .failure(.refused(.customerMerged(_, let whole))) = result,
                 let led = purpose.led(to: whole)
             else { return .answered(result) }
@@ -273,15 +274,15 @@ extension Submissions {
 }
 
 extension Submission {
-    /// The stream that carries out its cause: the customer's, or that of the keeper of unclaimed purchases.
+    /// The stream that carries out its cause: the customer's, or that of the unclaimed purchase's keeper.
     func stream(in project: ProjectID, _ environment: Environment) -> Stream {
         Stream(
             project: project, environment: environment,
             customer: bearer.customer ?? keepers.first ?? .noCustomer)
     }
 
-    /// The result of each piece of evidence. A repetition has no items of its own: they follow from
-    /// what the first copy did.
+    /// The result of each piece of evidence. A repetition has no items of its own, so they are
+    /// derived from the result of the first copy.
     func outcomes(of outcome: Outcome) -> [ItemOutcome] {
         var items = outcome.items
         if items.isEmpty, let state = outcome.state.customer {
@@ -292,7 +293,8 @@ extension Submission {
 }
 
 extension IntakeWish.Purpose {
-    /// The same for the customer of whom its own is a part; `nil` if it has none, or that one.
+    /// The same purpose for the customer into whom its own was merged; `nil` if it has no customer,
+    /// or already that one.
     fileprivate func led(to whole: CustomerID) -> IntakeWish.Purpose? {
         switch self {
         case .submit(let customer): customer == whole ? nil : .submit(whole)

@@ -1,27 +1,27 @@
 package import Core
 import Synchronization
 
-/// Decides where a notification is judged, and whether its certificates are checked. Strangers may send
-/// notifications; a signature costs ten times as much as a refusal, and checking new certificates a
-/// hundred times as much again.
+/// Decides where a notification is judged, and whether its certificates are checked. Anyone may
+/// send notifications. Checking a signature costs ten times as much as a refusal, and checking new
+/// certificates costs another hundred times as much.
 package final class NotificationGate: Sendable {
     /// An incoming notification.
     package struct Entry: Sendable {
         fileprivate let client: String?
-        /// Whether it is judged with honest work instead of in the strangers' room.
+        /// Whether it is judged along with trusted work instead of in the strangers' room.
         package let isTrusted: Bool
     }
 
     private let submissions: Submissions
     private let news: EvidenceKind
     private let signers = Mutex(Throttle(each: .newSigners, all: .allNewSigners))
-    /// From addresses that have sent genuine ones.
+    /// Counts unproven notifications from addresses that have sent genuine ones.
     private let unproven = Mutex(Throttle(each: .unprovenNotifications))
     private let genuine = Mutex<Set<String>>([])
     /// How many such addresses are remembered.
     private static let limit = 10_000
 
-    /// For a store's own notifications.
+    /// Guards a store's own notifications.
     package init(_ submissions: Submissions, of news: EvidenceKind) {
         self.submissions = submissions
         self.news = news
@@ -29,9 +29,9 @@ package final class NotificationGate: Sendable {
 
     private var now: Instant { submissions.intake.machineClock() }
 
-    /// Costs next to nothing, because the thread that serves connections calls it. The signer proves
-    /// little: any stranger can copy a signer's certificates, but few can send from a genuine sender's
-    /// address. `client` is `nil` for a notification without a connection, which is not counted.
+    /// Costs almost nothing, because the thread that serves connections calls it. The signer proves little:
+    /// any stranger can copy a signer's certificates, but few can send from a genuine sender's address.
+    /// `client` is `nil` for a notification without a connection, which is not counted.
     package func enter(from client: String?) -> Entry {
         guard let client else { return Entry(client: nil, isTrusted: true) }
         let isTrusted =
@@ -40,7 +40,7 @@ package final class NotificationGate: Sendable {
         return Entry(client: client, isTrusted: isTrusted)
     }
 
-    /// A request to record a notification in its turn.
+    /// A request to record a notification when its turn comes.
     package func recording(
         _ bytes: [UInt8], _ entry: Entry
     ) throws(NotificationError) -> Wish<NotificationAnswer> {
@@ -52,7 +52,7 @@ package final class NotificationGate: Sendable {
             noteGenuine(entry)
             return wish
         } catch {
-            // Its certificates were not checked.
+            // The notification's certificates were not checked.
             if isCounted, case .unreadable = error, let client = entry.client {
                 signers.withLock { $0.giveBack(client) }
             }
@@ -60,8 +60,8 @@ package final class NotificationGate: Sendable {
         }
     }
 
-    /// Whether it counts as one with a new signer. Throws if there were too many of those, or if its signer
-    /// was recently refused.
+    /// Whether it counts as a notification with a new signer. Throws if there were too many of
+    /// those, or if its signer was recently refused.
     private func count(_ bare: RawEvidence, _ entry: Entry) throws(NotificationError) -> Bool {
         switch submissions.intake.standing(of: bare) {
         case .believed, .missing: return false
@@ -73,12 +73,12 @@ package final class NotificationGate: Sendable {
         }
     }
 
-    /// The store signed it.
+    /// Notes that the store signed the notification.
     package func noteGenuine(_ entry: Entry) {
         guard let client = entry.client else { return }
         if entry.isTrusted { unproven.withLock { $0.giveBack(client) } }
         genuine.withLock { genuine in
-            // Stores send from few addresses.
+            // Stores send from only a few addresses.
             if genuine.count >= NotificationGate.limit { genuine = [] }
             genuine.insert(client)
         }

@@ -1,16 +1,16 @@
 package import Core
 
-/// The result of a store's notification.
+/// The result of receiving a store's notification.
 package enum NotificationAnswer: Hashable, Sendable {
-    /// It is stored, and so are its facts if any are new.
+    /// It is stored, along with any new facts.
     case kept(NotificationHead, Environment, isNew: Bool)
-    /// It tells only of purchases that never have a holder again, and is not stored.
+    /// It is only about purchases that may never have a holder again, and is not stored.
     case erased(NotificationHead, Environment)
-    /// It is proven, and will count when our clock has reached the store's time.
+    /// It is proven, and will count once our clock has reached the store's time.
     case queued(IntakeID)
 }
 
-/// Why a notification is not accepted.
+/// Why a notification was not accepted.
 package enum NotificationError: Error, Hashable, Sendable {
     /// It is unreadable, so sending it again is useless.
     case unreadable(RefusedEvidence)
@@ -18,17 +18,18 @@ package enum NotificationError: Error, Hashable, Sendable {
     case unproven(RefusedEvidence)
     /// No project has the app yet.
     case unknownApp(AppID)
-    /// Too many with unknown signers came, from that address or in all.
+    /// Too many notifications with unknown signers have arrived, from that address or in total.
     case throttled
     case fault(Fault)
 }
 
 extension Submissions {
-    /// A request to record a store's own notification. Its facts name the owner, or the purchase waits for
-    /// the customer who proves it.
+    /// A request to record a store's own notification. Its facts name the owner. Otherwise the
+    /// purchase waits for the customer who proves it.
     ///
-    /// Any stranger may call, so the cheapest checks come first. Without the store's signature, a caller does
-    /// not learn whether the app is here.
+    ///
+    /// Any stranger may call, so the cheapest checks come first. Without the store's signature, a
+    /// caller does not learn whether the app is known here.
     package func recordingNotification(
         _ raw: RawEvidence
     ) throws(NotificationError) -> Wish<NotificationAnswer> {
@@ -42,7 +43,7 @@ extension Submissions {
             } catch {
                 if error.cure == .time { break }
                 if !isFirst || error.cure != .settingTheApp { throw .unproven(error) }
-                // Another instance may have set or changed the app a moment ago.
+                // Another instance may have just set or changed the app.
                 try obtain(apps.refresh())
                 if apps.known(key) == nil { throw .unknownApp(key.id) }
                 continue
@@ -59,7 +60,7 @@ extension Submissions {
         _ proven: ProvenEvidence, for project: ProjectID
     ) throws(NotificationError) -> Wish<NotificationAnswer> {
         guard let head = proven.notification else { throw .unproven(.noNotification) }
-        // A notification without a purchase makes no event; the only news is that it is stored.
+        // A notification without a purchase causes no event. The only news is that it is stored.
         var isFirst = false
         if proven.facts == Facts() {
             isFirst = try !obtain(intake.archive.hasBelieved(proven.record.digest))
@@ -75,7 +76,7 @@ extension Submissions {
                 head, proven.environment,
                 isNew: isFirst || outcome.items.contains { $0.result != .alreadyKnown })
         }.then { result in
-            // A customer of the account was merged at the same moment: the store sends it again.
+            // A customer of the account was merged at the same moment. The store will send the notification again.
             guard case .failure(.refused(.customerMerged)) = result else {
                 return .answered(result)
             }
@@ -83,8 +84,8 @@ extension Submissions {
         }
     }
 
-    /// The command to record a notification that the store was asked for. One without news is not
-    /// stored: the store may have signed it again, and it is here already.
+    /// The command to record a notification that was requested from the store. A notification
+    /// without news is not stored: the store may have signed it again, and it is already here.
     func replaying(
         _ proven: ProvenEvidence, for project: ProjectID
     ) throws(NotificationError) -> Command {
@@ -106,7 +107,7 @@ extension Submissions {
             cause: intake.secrets.cause(of: head, proven.record))
     }
 
-    /// The customers of the accounts that it names.
+    /// The customers of the accounts that the notification names.
     private func concerned(
         by proven: ProvenEvidence, in project: ProjectID
     ) throws(NotificationError) -> [CustomerID] {
@@ -128,7 +129,7 @@ extension Submissions {
             return try intake.hold(raw, .notification, order: nil, heading: heading, of: project).id
         } catch {
             switch error {
-            // The queue is full: the store keeps it and sends it again.
+            // The queue is full. The store keeps the notification and sends it again.
             case .refused: throw .fault(.busy)
             case .fault(let fault): throw .fault(fault)
             }
@@ -157,7 +158,7 @@ extension Submissions {
 }
 
 extension Actor {
-    /// The queue's worker.
+    /// The actor for the queue's worker.
     package static let intake = Actor(prefix: "deed:", random: "intake")
 }
 
@@ -167,11 +168,11 @@ extension RefusedEvidence {
 }
 
 extension Secrets {
-    /// The same for every repetition with the same content. A store may sign one notification again,
-    /// and the newer signature then counts.
+    /// The same cause for every repetition with the same content. A store may sign a notification
+    /// again, and the newer signature then counts.
     fileprivate func cause(of head: NotificationHead, _ record: EvidenceRecord) -> Cause {
         let content = digest(record.digest).hexDigits.prefix(16)
-        // A store may one day write anything there; the log accepts printable text of a limited length.
+        // A store may one day write arbitrary text there, but the log accepts only printable text of limited length.
         let isUsual = head.id.utf8.count <= 100 && (try? Identifier<Void>(head.id)) != nil
         let id = isUsual ? head.id : String(digest(Array(head.id.utf8)).hexDigits.prefix(32))
         return Cause(text: "notification:\(id)/\(content)", digest: record.digest)

@@ -4,19 +4,19 @@ package import Core
 package struct SubmissionAnswer: Sendable {
     /// In the order of the evidence.
     package let items: [SubmittedItem]
-    /// The named order, in its present state.
+    /// The order that the request named, in its current state.
     package let order: Order?
     package let entitlements: EntitlementsAnswer
     package let balances: Balances
-    /// The sandbox's balances, next to production's, if the sandbox counts for the customer.
+    /// The sandbox's balances, besides production's, if the sandbox counts for the customer.
     package let sandboxBalances: Balances?
 
-    /// Whether some of its evidence still waits.
+    /// Whether some of the evidence is still waiting.
     package var isPending: Bool {
         items.contains { if case .undecided = $0.result { true } else { false } }
     }
 
-    /// With the customer from the snapshots, and its sandbox if that counts.
+    /// Takes the customer from the snapshots, and its sandbox if that counts.
     init(
         items: [SubmittedItem], order: OrderID?, _ snapshots: [Stream: CustomerSnapshot],
         of stream: Stream, at instant: Instant
@@ -36,17 +36,17 @@ package struct SubmissionAnswer: Sendable {
 
 /// The result of one piece of evidence for one purchase.
 package struct SubmittedItem: Hashable, Sendable {
-    /// What cannot be judged yet waits in the queue, which later reports the result.
+    /// Evidence that cannot be judged yet waits in the queue, which later reports the result.
     package typealias Result = Judgement<ItemOutcome.Result, IntakeID>
 
-    /// The index of the evidence in the submission.
+    /// The index of the piece of evidence in the submission.
     package let index: Int
-    /// The environment where it was recorded, if that is not the one being answered.
+    /// The environment in which it was recorded, if that is not the one in the answer.
     package let otherEnvironment: Environment?
     package let purchase: PurchaseID?
     package let transaction: TransactionID?
     package let result: Result
-    /// The product, if the catalog does not know it: then it brings nothing yet.
+    /// The product, if the catalog does not know it. The purchase then has no effect yet.
     package let unknownProduct: ProductKey?
 }
 
@@ -77,7 +77,7 @@ extension SubmittedItem.Result {
 }
 
 extension [JudgedPiece] {
-    /// The answer about each piece, from the outcomes of the recorded ones.
+    /// The answer about each piece, from the outcomes of the recorded pieces.
     func items(_ outcomes: [ItemOutcome], in environment: Environment) -> [SubmittedItem] {
         let outcomes = Dictionary(grouping: outcomes, by: \.index)
         return enumerated().flatMap { index, piece -> [SubmittedItem] in
@@ -96,7 +96,7 @@ extension [JudgedPiece] {
 }
 
 extension [ItemOutcome] {
-    /// One for each purchase: a store may tell of older parts of it before the newest.
+    /// One for each purchase, because a store may report older parts of a purchase before the newest.
     fileprivate var newest: [ItemOutcome] {
         enumerated().filter { place, outcome in
             outcome.purchase == nil

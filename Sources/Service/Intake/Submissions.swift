@@ -1,20 +1,20 @@
 package import Core
 import Threading
 
-/// Records what back ends and stores submit, once it is proven.
+/// Records evidence that back ends and stores submit, once it is proven.
 package struct Submissions: Sendable {
     /// How many transactions one piece of evidence may contain.
     package static let transactionLimit = 5000
-    /// How long a call waits for a store, in milliseconds; then the queue asks.
+    /// How long a call waits for a store, in milliseconds. After that, the queue asks the store.
     package static let patience: Int64 = 5000
 
     package let intake: Intake
     package let apps: AppRing
     package let news = AppNews()
-    /// Called for each recorded purchase of a product that the catalog does not know.
+    /// Called for each recorded purchase whose product is not in the catalog.
     private let noticeUnknown: @Sendable (ProjectID, ProductKey) -> Void
 
-    /// Without `apps`, it keeps them in memory itself.
+    /// Without `apps`, it keeps its own apps in memory.
     package init(
         _ intake: Intake, apps: AppRing? = nil,
         noticeUnknown: @escaping @Sendable (ProjectID, ProductKey) -> Void = { _, _ in }
@@ -25,7 +25,7 @@ package struct Submissions: Sendable {
         self.noticeUnknown = noticeUnknown
     }
 
-    /// Reports unknown products of which this command recorded a new transaction.
+    /// Reports unknown products for which this command recorded a new transaction.
     func notice(_ outcome: Outcome, in project: ProjectID) {
         for item in outcome.items where item.result == .recorded {
             guard let product = item.newUnknownProduct else { continue }
@@ -34,8 +34,8 @@ package struct Submissions: Sendable {
         }
     }
 
-    /// A customer's request to record what the evidence states. Unproven evidence is left out;
-    /// evidence of the other environment is recorded there. A store that must be asked first holds no
+    /// A customer's request to record what the evidence states. Unproven evidence is skipped, and
+    /// evidence from the other environment is recorded there. Asking a store first does not block a
     /// thread.
     package func submitting(
         _ request: SubmissionRequest, for stream: Stream, by sender: Sender
@@ -67,7 +67,7 @@ package struct Submissions: Sendable {
         _ judged: [JudgedPiece], _ request: SubmissionRequest, for stream: Stream,
         by sender: Sender, after asked: (indices: Set<Int>, since: Instant)? = nil
     ) throws(CommandError) -> Wish<SubmissionAnswer> {
-        // What the first call could not tell in time may come with the second one under the same key.
+        // Evidence that the first call could not judge in time may be proven in a second call under the same key.
         let apart = sender.idempotencyKey == nil ? [] : asked?.indices ?? []
         let parts = SubmissionPart.parts(of: judged, request, in: stream, apart: apart)
         let held = try obtain(unwritten(by: parts, around: stream))
@@ -79,7 +79,7 @@ package struct Submissions: Sendable {
             let command = part.command(by: sender.actor, cause: part.cause(under: cause))
             return asked.map { command.unlessErased(since: $0.since) } ?? command
         }
-        // The request with all its bytes is freed while it waits.
+        // Waiting does not keep the request with all its bytes in memory.
         return Wish(commands) {
             [now = intake.now, order = request.order] results throws(CommandError) in
             var outcomes: [ItemOutcome] = []
@@ -96,9 +96,9 @@ package struct Submissions: Sendable {
         }
     }
 
-    /// What the answer covers and the commands do not write: a customer with nothing to record, and the
-    /// sandbox where it may count. Read before, so that no batch has to wait for it when the commands
-    /// are done.
+    /// Customers that the answer covers although no command writes their streams: a customer with
+    /// nothing to record, and the sandbox where it may count. They are read beforehand, so that no
+    /// batch has to wait for them when the commands are done.
     private func unwritten(
         by parts: [SubmissionPart], around stream: Stream
     ) throws(Fault) -> [Stream: CustomerSnapshot] {
@@ -115,7 +115,7 @@ package struct Submissions: Sendable {
         return snapshots
     }
 
-    /// Without a project, the evidence belongs to no valid app.
+    /// Without a project, the evidence does not belong to any valid app.
     func prove(
         _ piece: RawEvidence, of project: ProjectID?
     ) throws(RefusedEvidence) -> ProvenEvidence {
@@ -134,9 +134,9 @@ package struct SubmissionRequest: Sendable {
     /// In the order of the results.
     package let pieces: [RawEvidence]
     package let isRestore: Bool
-    /// The customer's order that this fulfils, for evidence that cannot name it.
+    /// The customer's order that this fulfils, for evidence that cannot name the order.
     package let order: OrderID?
-    /// The only environment of which evidence is taken; `nil` for both.
+    /// The only environment whose evidence is accepted; `nil` for both.
     package let environment: Environment?
 
     package init(
@@ -148,13 +148,13 @@ package struct SubmissionRequest: Sendable {
         self.environment = environment
     }
 
-    /// Why evidence of that environment is not taken.
+    /// Why evidence from that environment is not accepted.
     func refusal(of found: Environment) -> RefusedEvidence? {
         guard let environment, environment != found else { return nil }
         return RefusedEvidence(
             code: "environment_not_allowed",
-            sentence: "It is of the environment \(found.rawValue), and the key is for "
-                + "\(environment.rawValue) alone; submit it with another key.")
+            sentence: "It is from the environment \(found.rawValue), but the key is for "
+                + "\(environment.rawValue) only; submit it with another key.")
     }
 }
 
@@ -163,10 +163,10 @@ private struct SubmissionPart: Sendable {
     let stream: Stream
     let submission: Submission
     private let evidence: [EvidenceRecord]
-    /// The piece that it is about, if that has a commit of its own.
+    /// The piece that this part is about, if the piece has its own commit.
     private let piece: Int?
 
-    /// One for each environment, and one for each of the pieces that are to be apart.
+    /// One part for each environment, and one for each piece that needs its own commit.
     static func parts(
         of judged: [JudgedPiece], _ request: SubmissionRequest, in stream: Stream,
         apart: Set<Int>
@@ -174,7 +174,7 @@ private struct SubmissionPart: Sendable {
         let own = apart.sorted().filter { place in
             judged[place].belief?.contains { $0.environment == stream.environment } ?? false
         }
-        // The first of them fulfils the order, or else the rest.
+        // The first of these fulfils the order. Without one, the rest fulfils it.
         let single = apart.sorted().flatMap { place -> [SubmissionPart] in
             let order = place == own.first ? request.order : nil
             return [
@@ -216,7 +216,7 @@ private struct SubmissionPart: Sendable {
             order: order)
     }
 
-    /// Under one key, each part has a name of its own.
+    /// Under the same key, each part has its own cause.
     func cause(under cause: Cause) -> Cause {
         guard let piece else { return cause }
         return Cause(text: "piece:\(piece):\(cause.text)", digest: cause.digest)
@@ -253,7 +253,7 @@ extension CustomerSnapshot {
 }
 
 extension Secrets {
-    /// The sender's key, or else a unique cause that names the evidence behind the events.
+    /// The sender's key, or otherwise a unique cause that names the evidence behind the events.
     fileprivate func cause(
         of sender: Sender, _ request: SubmissionRequest, _ judged: [JudgedPiece]
     ) -> Cause {
@@ -264,7 +264,7 @@ extension Secrets {
                 of: sender, request.isRestore ? "restore" : "submit",
                 [request.order?.text] + request.pieces.map { digest($0.bytes).hexDigits })
         }
-        // No other request can have this cause, so the two need no distinction.
+        // No other request can have this cause, so nothing else has to distinguish the two.
         let text = "evidence:\(proven.record.digest.hexDigits)/\(randomText(bytes: 8))"
         return Cause(text: text, digest: digest(Array(text.utf8)))
     }

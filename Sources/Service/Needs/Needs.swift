@@ -5,14 +5,14 @@ package protocol NoteReading: Sendable {
     func noteNames() throws(Fault) -> Set<String>
 }
 
-/// Names of notes about what came from stores.
+/// Names of notes about events reported by stores.
 package enum NoteName {
-    /// A verified notification about an app came.
+    /// A verified notification about an app has arrived.
     package static func news(of app: StoreApp) -> String {
         "news \(app.project) \(app.key.store.rawValue) \(app.key.id)"
     }
 
-    /// A product was bought that was in no catalog.
+    /// A product was bought that no catalog contained.
     package static func bought(_ product: ProductKey, in project: ProjectID) -> String {
         "\(boughtPrefix(project))\(product.store.rawValue) \(product.id)"
     }
@@ -20,7 +20,7 @@ package enum NoteName {
     fileprivate static func boughtPrefix(_ project: ProjectID) -> String { "bought \(project) " }
 }
 
-/// What projects need from people.
+/// Lists what projects need from people.
 package struct Needs: Sendable {
     private let ledger: any EventLog
     private let notes: any NoteReading
@@ -48,7 +48,7 @@ package struct Needs: Sendable {
         return ProjectCheck.all.flatMap { $0.needs(of: sight) }
     }
 
-    /// A project as its checks see it.
+    /// The view of a project for its checks.
     package func sight(
         of project: ProjectID, _ state: ProjectState, notes: Set<String>
     ) throws(Fault) -> ProjectSight {

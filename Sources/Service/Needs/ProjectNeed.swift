@@ -4,19 +4,19 @@ import Core
 package struct ProjectNeed: Hashable, Sendable {
     /// A stable code for programs.
     package let code: String
-    /// Whether something does not work because of it. Otherwise it may be intended.
+    /// Whether it makes something fail. Otherwise it may be intended.
     package let isWrong: Bool
     package let sentence: String
     /// What to do, in words.
     package let remedy: String
-    /// Shell commands that do it; empty if only a person can.
+    /// Shell commands that do it; empty if only a person can do it.
     package let commands: [String]
 }
 
-/// Examines one thing that a project may lack.
+/// A check for one thing that a project may lack.
 package struct ProjectCheck: Sendable {
     package let code: String
-    /// What it examines.
+    /// The subject of the check.
     package let subject: String
     package let isWrong: Bool
     let find: @Sendable (ProjectSight) -> [Finding]
@@ -52,7 +52,7 @@ package struct ProjectCheck: Sendable {
     ]
 }
 
-/// What a project's checks look at.
+/// The data that a project's checks examine.
 package struct ProjectSight: Sendable {
     let project: ProjectID
     let state: ProjectState

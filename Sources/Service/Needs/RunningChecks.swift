@@ -24,7 +24,7 @@ extension ProjectCheck {
                 sentence:
                     "For the app \(app.key.id) of \(sight.project), Deed asks a store on this machine, not the real "
                     + "one.",
-                remedy: "Once the practice store is gone, take its address away.",
+                remedy: "Once the practice store is gone, remove its address.",
                 commands: ["deed app set \(sight.flags(of: app.key)) --store-url none"])
         }
     }
@@ -53,7 +53,7 @@ extension ProjectCheck {
         return [
             Finding(
                 sentence:
-                    "The project \(sight.project) was last reconciled, or made, more than 36 hours ago "
+                    "The project \(sight.project) was last reconciled, or created, more than 36 hours ago "
                     + "(\(since.text)).",
                 remedy:
                     "Let a service do it each night with --reconcile-at 03:00, or a timer; now do it once.",

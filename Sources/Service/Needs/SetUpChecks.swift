@@ -66,7 +66,7 @@ extension ProjectCheck {
                     "The catalog of \(sight.project) sells products in the store \(store.rawValue), and the "
                     + "project has no app there.",
                 remedy: sight.flags[store].map { "Add the app: deed app set --\($0) ID" }
-                    ?? "This release knows no apps of that store: take the products out of the catalog."
+                    ?? "This release does not support apps in that store: remove the products from the catalog."
             )
         }
     }
@@ -84,7 +84,7 @@ extension ProjectCheck {
                     "The catalog of \(sight.project) names the entitlement \(entitlement), and no product gives "
                     + "it.",
                 remedy:
-                    "Name it at a product, or take it out of the catalog, unless only grants give it."
+                    "Add it to a product, or remove it from the catalog, unless only grants give it."
             )
         }
     }

@@ -1,23 +1,23 @@
 package import Core
 
-/// A link by which a person chooses a password, once.
+/// A link with which a person can choose a password, once.
 package struct PersonLink: Sendable {
     package let person: Person
-    /// What the link ends with. It is not available again.
+    /// The secret at the link's end. It cannot be retrieved again.
     package let secret: String
     package let ends: Instant
 }
 
 /// The people who use the console.
 package struct People: Sendable {
-    /// How many milliseconds a link is good for.
+    /// How many milliseconds a link is valid.
     private static let linkLife: Int64 = 3_600_000
 
     let keeping: any PeopleKeeping
     let passwords: any PasswordKeeping
     let sessions: any SessionKeeping
     let secrets: Secrets
-    /// Real time, also under a test clock: it guards doors.
+    /// Real time, even under a test clock, because it protects access.
     let machineClock: @Sendable () -> Instant
 
     package func list() throws(Fault) -> [Person] { try keeping.people(nil) }
@@ -44,8 +44,8 @@ package struct People: Sendable {
         return try find(person.email)
     }
 
-    /// A new link. The person's password, sessions and earlier link stop working at once, and wrong
-    /// tries are forgotten.
+    /// A new link. The person's password, sessions and earlier link stop working immediately, and
+    /// failed attempts are forgotten.
     package func link(of person: Person) throws(Fault) -> PersonLink {
         let secret = secrets.randomText(bytes: 25)
         let ends = machineClock().advanced(byMilliseconds: People.linkLife)
@@ -57,6 +57,6 @@ package struct People: Sendable {
     /// Signs the person out of every browser.
     package func end(_ person: Person) throws(Fault) { try sessions.endSessions(of: person.id) }
 
-    /// Removes the person. Events keep the id, which then leads to nothing.
+    /// Removes the person. Events keep the id, which no longer leads to a person.
     package func remove(_ person: Person) throws(Fault) { try keeping.remove(person.id) }
 }

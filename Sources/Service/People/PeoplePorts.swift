@@ -6,25 +6,25 @@ package protocol PeopleKeeping: Sendable {
     func add(_ person: PersonID, _ email: EmailAddress, at now: Instant) throws(Fault) -> Bool
     /// All people by address, or the one with this address.
     func people(_ email: EmailAddress?) throws(Fault) -> [Person]
-    /// Without a role, the person has none in the project any more.
+    /// Sets the person's role in the project; `nil` removes it.
     func put(_ role: Role?, of person: PersonID, in project: ProjectID) throws(Fault)
     func remove(_ person: PersonID) throws(Fault)
     /// Replaces an earlier link, forgets the password, and ends every session.
     func putLink(_ digest: [UInt8], of person: PersonID, until end: Instant) throws(Fault)
 }
 
-/// Stores what people sign in with.
+/// Stores sign-in credentials.
 package protocol PasswordKeeping: Sendable {
     func password(of email: EmailAddress) throws(Fault) -> (person: PersonID, kept: KeptPassword)?
-    /// The address of the person whose valid link this is.
+    /// The address of the person with this link, if the link is valid.
     func email(behindLink digest: [UInt8], at now: Instant) throws(Fault) -> EmailAddress?
-    /// Takes the link away, keeps the password and ends every session. False without such a link.
+    /// Deletes the link, keeps the password and ends every session. False if there is no such link.
     func keep(
         _ password: KeptPassword, byLink digest: [UInt8], at now: Instant
     ) throws(Fault) -> Bool
-    /// Counts another try, and returns how many there were since `start`.
+    /// Counts another attempt, and returns how many there were since `start`.
     func countTries(of tried: Tried, at now: Instant, since start: Instant) throws(Fault) -> Int64
-    /// Of a name, also those from each address.
+    /// Forgets the attempts under this digest. If it is a name's, also forgets those from each address.
     func forgetTries(of digest: [UInt8]) throws(Fault)
 }
 
@@ -32,7 +32,7 @@ package protocol PasswordKeeping: Sendable {
 package protocol SessionKeeping: Sendable {
     /// Opens a session, and removes ended ones.
     func open(_ session: OpenedSession, _ bounds: SessionBounds) throws(Fault)
-    /// Who is signed in with it, if it is not over. Notes the use.
+    /// The person signed in with this session, unless it has ended. Notes the use.
     func session(
         _ digest: [UInt8], at now: Instant, _ bounds: SessionBounds
     ) throws(Fault) -> SignedIn?

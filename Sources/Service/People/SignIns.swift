@@ -1,18 +1,18 @@
 package import Core
 import Synchronization
 
-/// How a try to sign in ended.
+/// The outcome of an attempt to sign in.
 package enum SignInOutcome: Hashable, Sendable {
-    /// The cookie's value. It is not available again.
+    /// The cookie's value. It cannot be retrieved again.
     case signedIn(String)
-    /// The address or the password is wrong. Which of the two is not said.
+    /// The address or the password is wrong. The outcome does not reveal which.
     case wrong
     case tooManyTries
-    /// Others are being signed in.
+    /// Another person is being signed in.
     case busy
 }
 
-/// How choosing a password ended.
+/// The outcome of choosing a password.
 package enum ChoiceOutcome: Hashable, Sendable {
     case chosen
     case linkOver
@@ -24,20 +24,20 @@ package enum ChoiceOutcome: Hashable, Sendable {
 /// Signs people in and out.
 package final class SignIns: Sendable {
     package static let passwordLengths = 12...256
-    /// Few from one address, so that a password cannot be guessed; more in all, so that others
-    /// hardly keep a person out.
+    /// Few attempts are allowed from one address, so that a password cannot be guessed. More are
+    /// allowed in total, so that attackers can hardly lock a person out.
     private static let triesOfPersonFromAddress: Int64 = 10
     private static let triesOfPerson: Int64 = 100
     private static let triesOfAddress: Int64 = 50
     private static let tryLife: Int64 = 15 * 60_000
-    /// What stretching a new password costs. Each password keeps its own cost.
+    /// The cost of stretching a new password. Each password keeps its own cost.
     package static let cost = 15
 
     private let passwords: any PasswordKeeping
     private let sessions: any SessionKeeping
     private let secrets: Secrets
     private let machineClock: @Sendable () -> Instant
-    /// Stretching a password takes a processor for a while, so one instance stretches one at a time.
+    /// Stretching a password occupies a processor for a while, so one instance stretches one at a time.
     private let isStretching = Mutex(false)
 
     init(
@@ -50,18 +50,18 @@ package final class SignIns: Sendable {
         self.machineClock = machineClock
     }
 
-    /// Opens a session for a person with this password. A known address costs what an unknown one
-    /// does.
+    /// Opens a session for a person with this password. A known address takes as much work as an
+    /// unknown one.
     package func signIn(
         _ email: String, _ password: String, from address: String
     ) throws(Fault) -> SignInOutcome {
-        // Waiting for others is no try.
+        // Having to wait for others does not count as an attempt.
         guard begin() else { return .busy }
         defer { end() }
         let now = machineClock()
         let name = secrets.triedName(email)
         let fromHere = Tried(digest: digest("\(name.hexDigits) from \(address)"), name: name)
-        // Beyond a limit, nothing more is counted of what comes after it.
+        // Once a limit is exceeded, the later counters are not incremented.
         guard
             try isWithin(SignIns.triesOfAddress, Tried(digest: digest("address \(address)")), now),
             try isWithin(SignIns.triesOfPersonFromAddress, fromHere, now),
@@ -71,7 +71,7 @@ package final class SignIns: Sendable {
             try passwords.password(of: email)
         }
         let kept = known?.kept
-        // Without a person, a password is stretched all the same, and never fits.
+        // Without a person, a password is still stretched, but never matches.
         let stretched = try stretch(
             password, kept?.salt ?? Array(name.prefix(16)), kept?.cost ?? SignIns.cost)
         guard let known, fits(stretched, known.kept.stretched) else { return .wrong }
@@ -84,7 +84,7 @@ package final class SignIns: Sendable {
         return .signedIn(token)
     }
 
-    /// Who is signed in with this cookie.
+    /// The person signed in with this cookie.
     package func session(_ token: String) throws(Fault) -> SignedIn? {
         let now = machineClock()
         return try sessions.session(digest(token), at: now, SessionBounds(at: now))
@@ -94,18 +94,18 @@ package final class SignIns: Sendable {
         try sessions.endSession(digest(token))
     }
 
-    /// The address of the person whose link ends with this secret, while it is good.
+    /// The address of the person whose link ends with this secret, while the link is valid.
     package func email(behindLink secret: String) throws(Fault) -> EmailAddress? {
         try passwords.email(behindLink: digest(secret), at: machineClock())
     }
 
-    /// Uses up the link, and ends every session of the person.
+    /// Uses up the link, and ends all of the person's sessions.
     package func choose(
         _ password: String, byLink secret: String
     ) throws(Fault) -> ChoiceOutcome {
         if password.count < SignIns.passwordLengths.lowerBound { return .tooShort }
         if password.utf8.count > SignIns.passwordLengths.upperBound { return .tooLong }
-        // Strangers without a link cost no stretching.
+        // Strangers without a link must not cause a password to be stretched.
         guard let email = try email(behindLink: secret) else { return .linkOver }
         guard begin() else { return .busy }
         defer { end() }
@@ -115,21 +115,21 @@ package final class SignIns: Sendable {
             KeptPassword(salt: salt, stretched: stretched, cost: SignIns.cost),
             byLink: digest(secret), at: machineClock())
         if !isKept { return .linkOver }
-        // Wrong tries with the former password keep no one from the new one.
+        // Failed attempts with the former password must not block the new one.
         try passwords.forgetTries(of: secrets.triedName(email.text))
         return .chosen
     }
 
-    /// Counts one more try.
+    /// Counts one more attempt.
     private func isWithin(_ limit: Int64, _ tried: Tried, _ now: Instant) throws(Fault) -> Bool {
         let start = now.advanced(byMilliseconds: -SignIns.tryLife)
         return try passwords.countTries(of: tried, at: now, since: start) <= limit
     }
 
-    /// A text that only this session's pages know, for their forms.
+    /// A token for forms that only this session's pages know.
     package func formToken(of token: String) -> String { digest("form \(token)").hexDigits }
 
-    /// A text that occurs once, for a form that must count once.
+    /// A unique text, for a form that must count only once.
     package func newMark() -> String { secrets.randomText(bytes: 15) }
 
     private func digest(_ text: String) -> [UInt8] { secrets.digest(Array(text.utf8)) }
@@ -156,13 +156,13 @@ package final class SignIns: Sendable {
 }
 
 extension Secrets {
-    /// Under what the tries of a name are counted.
+    /// The digest under which attempts for a name are counted.
     func triedName(_ email: String) -> [UInt8] {
         digest(Array("person \(email.lowercased())".utf8))
     }
 }
 
-/// The time depends only on the length.
+/// Takes a time that depends only on the length.
 private func fits(_ one: [UInt8], _ other: [UInt8]) -> Bool {
     if one.count != other.count { return false }
     var difference: UInt8 = 0

@@ -1,6 +1,6 @@
 package import Core
 
-/// How many customers gain or lose something.
+/// How many customers gain or lose access.
 package struct AccessTally: Hashable, Sendable {
     /// Customers who gain or lose at least one entitlement.
     package private(set) var customers = 0
@@ -15,7 +15,7 @@ package struct AccessTally: Hashable, Sendable {
     }
 }
 
-/// Who gains and loses access when one catalog replaces another.
+/// The customers who gain or lose access when one catalog replaces another.
 package struct AccessCounts: Hashable, Sendable {
     package static let listLimit = 1000
 
@@ -33,7 +33,7 @@ package struct AccessCounts: Hashable, Sendable {
     package private(set) var hasMore = false
     /// How many customers' purchases wait for each new product.
     package private(set) var waiting: [ProductKey: Int] = [:]
-    /// Customers with unreadable events, counted nowhere else.
+    /// Customers with unreadable events, who are not counted anywhere else.
     package internal(set) var unread = 0
 
     package init() {}
@@ -70,8 +70,8 @@ package struct AccessCounts: Hashable, Sendable {
 }
 
 extension Catalogs {
-    /// Counts who would gain or lose access by the step now, from all customers' states. `report`
-    /// gets the number read so far.
+    /// Counts the customers who would now gain or lose access by the change, based on all
+    /// customers' states. `report` gets the number read so far.
     package func accessCounts(
         of step: CatalogStep, in project: ProjectID, report: (Int) -> Void = { _ in }
     ) throws(CommandError) -> AccessCounts {

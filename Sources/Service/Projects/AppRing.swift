@@ -1,10 +1,11 @@
 package import Core
 
-/// The apps of all projects in memory. Evidence names an app but no project.
+/// The apps of all projects, in memory. Evidence names an app but not a project.
+///
 ///
 /// The instance's own changes take effect before they are answered. Another instance may have just
-/// changed an app: if an app is missing, or does not match the evidence, all apps are read again, a
-/// limited number of times per second.
+/// changed an app. If an app is missing, or does not match the evidence, all apps are therefore
+/// read again, a limited number of times per second.
 package final class AppRing: Sendable {
     private struct Listed {
         var apps: [AppKey: ListedApp] = [:]
@@ -33,8 +34,8 @@ package final class AppRing: Sendable {
     /// Reads every app again, unless that happened too often recently.
     func refresh() throws(Fault) { try listed.refresh(at: machineClock()) }
 
-    /// Takes in a change that this instance just made, before it is answered. If reading fails now,
-    /// the next look at the database does it; the change itself is durable.
+    /// Applies a change that this instance just made, before it is answered. If reading fails now,
+    /// the next database query picks up the change, which is durable in any case.
     package func learnChange() { try? reload() }
 
     func apps(of project: ProjectID) -> [ListedApp] {

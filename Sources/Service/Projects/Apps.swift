@@ -22,7 +22,7 @@ package struct Apps: Sendable {
     ) -> Wish<AppAnswer> {
         let name = StoreApp(project: project, key: key)
         return .look { () throws(CommandError) in
-            // The sender would take it for the real store and hand over the real store's
+            // The sender would take this address for the real store and hand over the real store's
             // credentials.
             if setter == .key, credentials.holdsSecret,
                 let address = try obtain(self.credentials.statuses(of: project))[key]?.address
@@ -40,8 +40,8 @@ package struct Apps: Sendable {
         }
     }
 
-    /// Changes an app's credentials once its event is recorded. Credentials stored for a missing
-    /// app would wait for one.
+    /// Changes an app's credentials once its event is recorded. Credentials stored without an app
+    /// would wait for one.
     private func show(
         _ change: CredentialsChange, _ write: CredentialsWrite?, of app: StoreApp, by actor: Actor
     ) throws(CommandError) -> CredentialsStatus? {
@@ -49,7 +49,7 @@ package struct Apps: Sendable {
             if !change.isEmpty {
                 return try credentials.change(app, change, at: write, by: actor, now: now())
             }
-            // When a removed app is set again, nothing of its past may remain.
+            // When a removed app is set again, no credentials from its past may remain.
             try obtain(credentials.forget(app, before: write.appSince))
         }
         return try obtain(credentials.statuses(of: app.project))[app.key]
@@ -104,8 +104,8 @@ package struct Apps: Sendable {
         }
     }
 
-    /// An operator's request to let a project's keys add an app, or any app, or to withdraw that.
-    /// The answer lists what they may add afterwards.
+    /// An operator's request to let a project's keys add a certain app, or any app, or to withdraw
+    /// that permission. The answer lists the apps that they may add afterwards.
     package func allowing(
         _ allowance: AppAllowance, isTakenBack: Bool = false, in project: ProjectID,
         by sender: Sender

@@ -8,12 +8,12 @@ package protocol FigureReading: Sendable {
     ) throws(Fault) -> ProjectFigures
 }
 
-/// The figures of projects. Where counting takes long or fails, the answer is given again for a while,
-/// so that counting takes no more than a twentieth of the time.
+/// The figures of projects. If counting takes a long time or fails, the answer is reused for a
+/// while, so that counting takes up no more than a twentieth of the time.
 package final class Figures: Sendable {
-    /// How many items each list has at most.
+    /// The maximum number of items in each list.
     package static let listLimit = 1000
-    /// From how many milliseconds on counting takes long.
+    /// Counting that takes at least this many milliseconds counts as slow.
     private static let slow: Int64 = 100
 
     private struct Part: Hashable {
@@ -23,16 +23,16 @@ package final class Figures: Sendable {
 
     private struct Kept {
         let result: Result<ProjectFigures, Fault>
-        /// By the machine's clock.
+        /// On the machine's clock.
         let until: Instant
     }
 
     private struct State {
         var kept: [Part: Kept] = [:]
-        /// One caller counts; the others get the last answer, or none.
+        /// A single caller counts. The others get the last answer, or none.
         var counting: Set<Part> = []
 
-        /// What is known; `nil` if the caller has to count.
+        /// The figures already known; `nil` if the caller has to count them.
         mutating func known(of part: Part, at now: Instant) -> Result<ProjectFigures, Fault>? {
             if let last = kept[part], now < last.until || counting.contains(part) {
                 return last.result

@@ -1,9 +1,10 @@
 package import Core
 
-/// The keys of all projects in memory, looked up by digest. Some may have expired.
+/// The keys of all projects, in memory, looked up by digest. Some may have expired.
 ///
-/// A missing key may be brand-new, so the ring is read again, but only a few times a second:
-/// unknown keys must not load the database.
+///
+/// A missing key may be brand-new, so the ring is read again, but only a few times a second,
+/// because unknown keys must not load the database.
 package final class KeyRing: Sendable {
     private let keys: Refreshing<[[UInt8]: LiveKey]>
     private let secrets: Secrets
@@ -26,15 +27,15 @@ package final class KeyRing: Sendable {
     /// The digest that identifies a key.
     package func digest(of text: String) -> [UInt8] { secrets.digest(Array(text.utf8)) }
 
-    /// The key with this digest. Asks the database if it is not in memory.
+    /// The key with this digest. Queries the database if the key is not in memory.
     package func find(_ digest: [UInt8]) throws(Fault) -> LiveKey? {
         try keys.find(at: machineClock()) { $0[digest] }
     }
 
-    /// How often the ring was read.
+    /// How many times the ring has been read.
     package var edition: Int { keys.edition }
 
-    /// The key with this digest if it is in memory, and the memory's edition.
+    /// The key with this digest if it is in memory, and the edition of the keys in memory.
     package func known(_ digest: [UInt8]) -> (key: LiveKey, edition: Int)? {
         keys.known { $0[digest] }.map { ($0.found, $0.edition) }
     }

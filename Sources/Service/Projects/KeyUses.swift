@@ -8,9 +8,9 @@ package final class KeyUses: Sendable {
         let key: KeyID
     }
     private struct State {
-        /// The last noted use of each key: live keys, and recently revoked ones.
+        /// The last noted use of each key, for live and recently revoked keys.
         var noted: [Name: Instant] = [:]
-        /// Uses that are not written yet.
+        /// Uses that have not been written yet.
         var due: [Name: KeyUse] = [:]
     }
     private let state = Mutex(State())

@@ -1,7 +1,7 @@
 import Core
 import Synchronization
 
-/// A list from the database, kept in memory. When a caller misses something in it, it is read
+/// A list from the database, kept in memory. If it lacks an entry that a caller needs, it is read
 /// again: one read at a time, a limited number per second, and none right after a failed one.
 /// Strangers' requests must neither load the database nor delay other callers.
 final class Refreshing<Kept: Sendable>: Sendable {
@@ -22,16 +22,16 @@ final class Refreshing<Kept: Sendable>: Sendable {
         self.read = read
     }
 
-    /// How often the list was read.
+    /// How many times the list has been read.
     var edition: Int { reads.load(ordering: .acquiring) }
 
-    /// The entry in memory, and its edition.
+    /// The entry in memory, and the list's edition.
     func known<Found: Sendable>(_ find: (Kept) -> Found?) -> (found: Found, edition: Int)? {
         kept.withLock { kept in find(kept).map { ($0, reads.load(ordering: .relaxed)) } }
     }
 
-    /// The result of `find`. If it finds nothing, asks the database. Callers who miss something at
-    /// the same time wait for one read and share its fault.
+    /// The result of `find`. If there is none, queries the database. Callers who miss entries at
+    /// the same time wait for a single read and share its fault.
     func find<Found: Sendable>(
         at now: Instant, _ find: (Kept) -> Found?
     ) throws(Fault) -> Found? {

@@ -5,9 +5,9 @@ package struct SettingsAnswer: Hashable, Sendable {
     package let project: ProjectID
     package let settings: ProjectSettings
     package let apps: [App]
-    /// The apps that keys of the project may add.
+    /// The apps that the project's keys may add.
     package let allowances: AppAllowances
-    /// Which store credentials each app has, without secrets. Apps without any are left out.
+    /// Which store credentials each app has, without secrets. Apps without credentials are omitted.
     package let credentials: [AppKey: CredentialsStatus]
 }
 

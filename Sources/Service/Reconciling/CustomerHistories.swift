@@ -1,7 +1,7 @@
 package import Core
 
-/// Requests the store's history of all of a customer's purchases: after an unanswered inquiry, and
-/// in rounds over all customers.
+/// Requests the store's history of all of a customer's purchases: after an unanswered query, and in
+/// rounds over all customers.
 extension StoreRound {
     private static let historyPage = 200
 
@@ -12,7 +12,7 @@ extension StoreRound {
         }
     }
 
-    /// A rehearsal only counts, and requests nothing.
+    /// A rehearsal only counts, and requests no histories.
     private func tellWhatIsAhead(of app: App, _ name: StoreApp) throws(CommandError) {
         let round = try obtain(port.books.historyRound(of: name))
         let isOfAll = round?.isFilled != true || plan.asksEveryHistory
@@ -63,14 +63,14 @@ extension StoreRound {
         tellRest(left, after: round, of: app)
     }
 
-    /// The current round, or a new one if one is wanted or there was none.
+    /// The current round, or a new one if one is requested or there was none.
     private func round(of name: StoreApp) throws(CommandError) -> HistoryRound {
         let known = try obtain(port.books.historyRound(of: name))
         var round = known ?? HistoryRound(isSlow: true, wasWhole: false)
         if round.isFilled {
             if !plan.asksEveryHistory { return round }
             let ahead = try obtain(port.books.countHistories(of: name, asFilled: false))
-            // A requested round continues while it has questions left to ask.
+            // A requested round continues while it has questions left.
             if !round.isSlow, ahead.all > ahead.missing { return round }
         }
         round.isSlow = !plan.asksEveryHistory
@@ -78,7 +78,7 @@ extension StoreRound {
         round.isFilled = false
         try obtain(port.books.keep(round, of: name))
         try obtain(port.books.fillHistoryQuestions(of: name, in: nil, because: nil))
-        // While an app has no customers, its round has not begun.
+        // While an app has no customers, its round has not started.
         round.isFilled = try obtain(port.books.countHistories(of: name, asFilled: false)).all > 0
         try obtain(port.books.keep(round, of: name))
         return round
@@ -87,15 +87,15 @@ extension StoreRound {
     private func tellEstimate(_ ahead: HistoryCount, of app: App) {
         if ahead.all == 0 { return }
         remark(
-            "The histories of \(ahead.all) customers are to be asked for: \(ahead.all) calls or more, about "
+            "The histories of \(ahead.all) customers will be requested: \(ahead.all) calls or more, about "
                 + "\(ahead.milliseconds(at: profile(of: app)) / 60_000 + 1) min.", of: app)
     }
 
-    /// A run is not sound while something is known to be missing or was never read completely.
+    /// A run is not sound while data is known to be missing or was never read completely.
     private func tellRest(_ left: HistoryCount, after round: HistoryRound, of app: App) {
         if left.all == 0 { return }
         let sentence =
-            "The histories of \(left.all) customers are still to be asked for; the next run goes on, or: "
+            "The histories of \(left.all) customers still have to be requested; the next run continues, or: "
             + "deed reconcile --only history"
         if left.missing > 0 || !round.wasWhole {
             note("history_unread", sentence, of: app.key.id.text)
@@ -104,7 +104,7 @@ extension StoreRound {
         }
     }
 
-    /// Reports what is missing when a run leaves out the history step.
+    /// Reports the missing data when a run omits the history step.
     func tellMissing(of apps: [App]) throws(CommandError) {
         if plan.steps.contains(.history) { return }
         for app in apps {
@@ -113,13 +113,13 @@ extension StoreRound {
             if left.missing == 0 { continue }
             note(
                 "history_unread",
-                "Of \(left.missing) customers something is known to be missing; ask for it with: deed "
+                "For \(left.missing) customers, something is known to be missing; request it with: deed "
                     + "reconcile --only history", of: app.key.id.text)
         }
     }
 
-    /// Notes that something about a purchase is missing. Its whole history is then requested until
-    /// the store answers.
+    /// Notes that data about a purchase is missing. The purchase's whole history is then requested
+    /// until the store answers.
     func keepMissing(
         _ place: StorePurchase, of customer: CustomerID, newestAt: Instant?,
         because error: StoreQuestionError
@@ -143,7 +143,7 @@ extension StoreRound {
         }
     }
 
-    /// Asks for everything that one customer bought, which may be spread over several store
+    /// Requests everything that one customer bought, which may be spread over several store
     /// accounts.
     private func askForWhole(
         _ question: HistoryQuestion, _ app: App, _ unknown: inout UnknownPurchases
@@ -162,7 +162,7 @@ extension StoreRound {
                 told.formUnion(answer.told)
                 isNew = isNew || answer.isNew
             } catch {
-                // If something is known to be missing, "unknown" is no answer.
+                // If data is known to be missing, the answer "unknown" cannot be right.
                 if case .trouble(let trouble) = error, question.obstacle == nil,
                     trouble.meaning == .purchaseUnknown
                 {
@@ -183,7 +183,7 @@ extension StoreRound {
         if isNew { count { ($0.found, $0.mended) = ($0.found + 1, $0.mended + 1) } }
     }
 
-    /// The purchase in question, and the customer's other purchases in the app. No store knows
+    /// The purchase in question, and the customer's other purchases in the app. Stores do not know
     /// purchases made in Xcode.
     private func purchases(
         _ question: HistoryQuestion, of app: App
@@ -218,7 +218,7 @@ extension HistoryCount {
     /// The usual duration of a call, in milliseconds.
     private static let usualCall: Int64 = 150
 
-    /// Roughly how long it takes to ask for all of them within the store's limits, one call each.
+    /// Roughly how long all the requests take within the store's limits, with one call each.
     package func milliseconds(at store: (any StoreProfile)?) -> Int64 {
         ofEnvironment.reduce(0) { sum, one in
             let allowed = store?.historyPause(in: one.key) ?? 0

@@ -1,7 +1,7 @@
 import Core
 
-/// Reads what the store sent to an app's server since the last run, and records it as if it came
-/// now.
+/// Reads the notifications that the store sent to an app's server since the last run, and records
+/// them as if they had just arrived.
 extension StoreRound {
     private static let window: Int64 = 86_400_000
     /// A window with too many pages is halved, down to this length.
@@ -9,8 +9,8 @@ extension StoreRound {
     private static let pageLimit = 500
     /// Notifications that the store sent late appear late in its list.
     private static let overlap: Int64 = 2 * 86_400_000
-    /// A store measures how far back a question may reach by its own clock, from when the question
-    /// arrives.
+    /// A store uses its own clock to measure how far back a question may reach, starting from when
+    /// the question arrives.
     private static let margin: Int64 = 3_600_000
 
     func readNotifications(of app: App) throws(StoreQuestionError) {
@@ -20,7 +20,7 @@ extension StoreRound {
             do throws(StoreQuestionError) {
                 let answering = try readNotifications(of: app, in: environment)
                 isRead = true
-                // A substitute for the real store always is the sandbox.
+                // A substitute for the real store is always the sandbox.
                 if let answering, answering != environment { break }
             } catch {
                 guard case .trouble(.unauthorized) = error else { throw error }
@@ -32,8 +32,8 @@ extension StoreRound {
         }
     }
 
-    /// Production rejects the key of an app that was never released. An app that was read once was
-    /// released.
+    /// Production rejects the key of an app that was never released. An app whose notifications
+    /// were read once must have been released.
     private func judgeRefusal(
         by environment: Environment, of app: App, isOtherRead: Bool
     ) throws(StoreQuestionError) {
@@ -45,8 +45,8 @@ extension StoreRound {
                 + "right for production of an app that was never released.", of: app)
     }
 
-    /// Reads window by window, so an interrupted run can continue. Returns which environment
-    /// answered.
+    /// Reads window by window, so that an interrupted run can continue. Returns the environment
+    /// that answered.
     private func readNotifications(
         of app: App, in environment: Environment
     ) throws(StoreQuestionError) -> Environment? {
@@ -116,8 +116,8 @@ extension StoreRound {
         return answering
     }
 
-    /// Skips a time whose pages do not end, to read later notifications. After several in a row,
-    /// gives up on the store.
+    /// Skips a period whose pages do not end, to read later notifications. After several such
+    /// periods in a row, gives up on the store.
     private func passOverEndless(_ count: inout Int, of app: App) throws(StoreQuestionError) {
         count += 1
         let trouble = StoreTrouble.endlessPages(limit: StoreRound.pageLimit)
@@ -125,7 +125,7 @@ extension StoreRound {
         note(trouble, of: app)
     }
 
-    /// Reads a window, and reads it again if part of it is not believed. Notes unreadable parts if
+    /// Reads a window, and reads it again if part of it cannot be proven. Notes unreadable parts if
     /// later windows may be readable.
     private func readPatiently(
         _ window: inout Window, of app: App, _ name: StoreApp, _ environment: Environment
@@ -152,7 +152,7 @@ extension StoreRound {
     }
 
     /// Notifications since the mark are lost. Requests every customer's history instead, in the
-    /// environment that answered, or in both. Moving the mark makes this happen only once.
+    /// environment that answered, or in both. Moving the mark ensures that this happens only once.
     private func replace(
         from mark: Instant?, until start: Instant, _ app: StoreApp, _ environment: Environment,
         _ answering: Environment?
@@ -165,7 +165,7 @@ extension StoreRound {
         try asking(port.books.markNotifications(of: app, in: environment, until: start))
     }
 
-    /// Reports what the store no longer lists.
+    /// Reports the period that the store no longer lists.
     private func tellUnread(from first: Instant, until start: Instant, of app: App) {
         if start <= first { return }
         remark(
@@ -181,19 +181,19 @@ extension StoreRound {
         /// Notifications of the previous window, which may overlap this one, and of longer windows
         /// that were split.
         let known: Set<String>
-        /// Whether no window was read before. The store may keep less than was requested.
+        /// Whether no window has been read before. The store may keep less than was requested.
         let isFirst: Bool
         var seen = Set<String>()
         var pages = 0
-        /// Whether all notifications were read, and recorded if new.
+        /// Whether all notifications were read, and the new ones recorded.
         var isWhole = true
-        /// Why some notifications are not believed.
+        /// Why some notifications could not be proven.
         var unproven: [StoreTrouble] = []
         /// Which environment answered, if the store was asked.
         var answering: Environment?
         var end = End.reached
 
-        /// How far it was read.
+        /// How far the window was read.
         enum End { case reached, tooManyPages, outOfCalls }
     }
 

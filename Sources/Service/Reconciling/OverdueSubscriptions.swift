@@ -1,9 +1,9 @@
 import Core
 
-/// Asks one by one about subscriptions with overdue news.
+/// Asks stores about subscriptions with overdue news, one by one.
 extension StoreRound {
     private static let page = 200
-    /// How many purchases a rehearsal remembers. Beyond that, it may count some twice.
+    /// How many purchases a rehearsal remembers. Beyond that number, it may count some twice.
     private static let learningLimit = 200_000
     /// How long to ignore a purchase that the store does not know.
     private static let rest: Int64 = 7 * 86_400_000
@@ -79,7 +79,7 @@ extension StoreRound {
         }
     }
 
-    /// Remembers what a rehearsal read and a run would have recorded.
+    /// Remembers facts that a rehearsal read and a run would have recorded.
     func learn(_ facts: [Facts], of app: App, in environment: Environment) {
         let name = StoreApp(project: project, key: app.key)
         for facts in facts {
@@ -97,7 +97,7 @@ extension StoreRound {
         learned.map { ($0, Purchase($0.purchase).joined(with: $1)) }.filter { $1.isDue(at: now) }
     }
 
-    /// A purchase to ask the store about.
+    /// A purchase about which to ask the store.
     private struct Asked {
         let place: StorePurchase
         let customer: CustomerID
@@ -105,8 +105,8 @@ extension StoreRound {
         var app: StoreApp { place.app }
     }
 
-    /// Returns none if the customer's events are unreadable. That is noted as an error, and the
-    /// others are still asked about.
+    /// Returns an empty list if the customer's events are unreadable. That is noted as an error,
+    /// and the store is still asked about the others.
     private func readablePurchases(
         of stream: Stream, at now: Instant
     ) throws(CommandError) -> [Asked] {
@@ -144,8 +144,8 @@ extension StoreRound {
         try obtain(port.books.keep(mark, of: place))
     }
 
-    /// Asks for the status of the customer's subscriptions, records it, and returns the purchases
-    /// in the answer. Also asks for anything between the last known period and the one in the
+    /// Requests the status of the customer's subscriptions, records it, and returns the purchases
+    /// in the answer. Also requests any periods between the last known one and the one in the
     /// answer.
     private func inquire(
         _ asked: Asked, _ app: App, beside others: [Asked], at now: Instant
@@ -168,13 +168,13 @@ extension StoreRound {
                 earlier += more
                 marks.append((mark, one.place))
             } catch {
-                // The store's current statement is believed even if the store does not report the
+                // The store's current statement is accepted even if the store does not report the
                 // past.
                 guard case .trouble(let trouble) = error, mayGoOn(after: trouble, of: app) else {
                     throw error
                 }
                 note(trouble, of: app)
-                // Once the statement is recorded, only this note shows that something before it is
+                // Once the statement is recorded, only this note shows that earlier data is
                 // missing.
                 try keepMissing(
                     one.place, of: one.customer,
@@ -204,7 +204,8 @@ extension StoreRound {
         return Set(told.map(\.before.id))
     }
 
-    /// An answer without news leaves the subscription due. Others come before it is asked about again.
+    /// An answer without news leaves the subscription due. The store is asked about other
+    /// subscriptions before this one is due again.
     private func keepRest(
         of asked: Asked, told facts: [Facts], at now: Instant
     ) throws(StoreQuestionError) {
@@ -255,7 +256,7 @@ extension StoreRound {
         do throws(StoreTrouble) { try requireWanted() } catch { throw .trouble(error) }
     }
 
-    /// What changed in the customer's history since it was last read, or what was bought since the
+    /// The changes in the customer's history since it was last read, or the purchases since the
     /// newest known period.
     private func history(
         of asked: Asked, _ app: App
@@ -288,7 +289,8 @@ extension StoreRound {
 }
 
 extension Facts {
-    /// Under whatever name: readings may know a purchase by several.
+    /// Whether the facts are about the purchase, under any of its names. Readings may know a
+    /// purchase by several names.
     fileprivate func tells(of purchase: Purchase) -> Bool {
         transactions.contains { purchase.isSame(as: $0) }
     }
@@ -298,7 +300,7 @@ extension Facts {
 private enum Rest {
     /// The store did not know it.
     case asUnknown
-    /// The store said what was known.
+    /// The store only said what was already known.
     case asToldAgain
 }
 
@@ -306,7 +308,7 @@ extension HistoryMark {
     fileprivate func rest(of purchase: Purchase, at now: Instant) -> Rest? {
         guard let restsUntil, now < restsUntil else { return nil }
         guard purchase.isRead, let since else { return .asUnknown }
-        // What was learnt after that may be due at another time.
+        // Facts learned after that may be due at another time.
         let newest = purchase.readings.last?.signedAt ?? .distantPast
         return newest <= since ? .asToldAgain : nil
     }
@@ -318,7 +320,7 @@ extension Purchase {
     /// Whether the newest period in the answer does not start where the newest known one ends.
     /// Other periods may then lie between them.
     fileprivate func isGap(before facts: [Facts]) -> Bool {
-        // A reading tells all.
+        // A reading contains all periods.
         if isRead { return false }
         let told = facts.flatMap(\.transactions).filter { $0.purchase == id }
         guard let newest = told.max(by: { $0.purchased < $1.purchased }),

@@ -3,7 +3,7 @@ import Core
 /// A run's progress, part by part.
 struct ReconcileCourse {
     private let parts: [ReconcilePart]
-    /// How many publishing parts run side by side.
+    /// How many publishing parts run in parallel.
     private let parallel: Int
     /// Parts completed in this run, or before it was resumed.
     var done: [ReconcilePart: StepCounts] = [:]
@@ -19,7 +19,7 @@ struct ReconcileCourse {
         var shards: [Shard] = []
     }
 
-    /// Where this run began a step. Earlier work took no time of this run.
+    /// Where this run started a step. Earlier work took none of this run's time.
     private struct Begun {
         let step: ReconcileStep
         let at: Int64
@@ -32,7 +32,7 @@ struct ReconcileCourse {
         self.parallel = parallel
     }
 
-    /// The next parts of a step, to be done side by side. A failing part does not stop the others.
+    /// The next parts of a step, to be done in parallel. A failing part does not stop the others.
     var next: (step: ReconcileStep, parts: [ReconcilePart])? {
         mutating get {
             while given < parts.count, done[parts[given]] != nil { given += 1 }

@@ -4,16 +4,16 @@ package import Core
 package struct ReconcileWish: Sendable {
     package let project: ProjectID
     package var plan = ReconcilePlan()
-    /// Only looks, and changes nothing.
+    /// Only examines the project, and changes nothing.
     package var isRehearsal = false
     /// How many shards are published at the same time. More is faster but leaves less of the
-    /// machine to others.
+    /// machine for other work.
     package var parallel = 1
     /// How many calls to an app's store one step may make. The next run continues.
     package var storeCalls = 20_000
-    /// The limit for histories in a round that began on its own and runs slowly.
+    /// The same limit for histories in a slow round, which started on its own.
     package var slowCalls = 5000
-    /// The requested run that this is, if any.
+    /// The requested run that this run fulfils, if any.
     package var requested: ReconciliationID?
 
     package init(project: ProjectID) {
@@ -21,7 +21,7 @@ package struct ReconcileWish: Sendable {
     }
 }
 
-/// How many customers a step will check, some only in later runs, and how long that takes.
+/// How many customers a step will check, some of them only in later runs, and how long that takes.
 package struct WorkAhead: Hashable, Sendable {
     package var customers: Int64
     package var milliseconds: Int64
@@ -127,7 +127,7 @@ extension Intake {
 }
 
 extension ReconcileRight {
-    /// Stops a run that lost its right, because another one may have started.
+    /// Stops a run that has lost its right, because another one may have started.
     fileprivate func requireHold() throws(CommandError) {
         if !isHeld { throw .fault(.leaseLost) }
     }
@@ -154,8 +154,7 @@ extension Reconciliations {
         return found
     }
 
-    /// Whether things may have changed since the run's checks. A requested run is resumed at any
-    /// age.
+    /// Whether data may have changed since the run's checks. A requested run is resumed at any age.
     fileprivate func isOld(
         _ id: ReconciliationID, of project: ProjectID
     ) throws(CommandError) -> Bool {
@@ -192,12 +191,12 @@ extension Reconciliations {
     ) throws(CommandError) {
         let outcome = try record(.reconciliationFinished(finished), of: project, by: sender) {
             state in
-            // A run ends only once, even if another one resumed it.
+            // A run ends only once, even if another one has resumed it.
             !state.reconciliations.contains {
                 $0.id == finished.reconciliation && $0.finished != nil
             }
         }
-        // The remaining notes belong to no run that could be resumed.
+        // The remaining notes do not belong to a run that could be resumed.
         if !outcome.events.isEmpty { try? notes.forgetParts(of: project) }
     }
 

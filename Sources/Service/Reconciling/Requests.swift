@@ -18,13 +18,13 @@ package struct Reconciliations: Sendable {
 
 extension Reconciliations {
     /// A request to reconcile the project as soon as a service is free. Refused while another run
-    /// of the project is waiting or under way.
+    /// of the project is waiting or in progress.
     package func requesting(
         _ plan: ReconcilePlan, of project: ProjectID, by sender: Sender
     ) -> Wish<Reconciliation> {
         .look { () throws(CommandError) in
-            // Read this first: a repetition gets the same answer even while another run is under
-            // way.
+            // Read this first, because a repetition gets the same answer even while another run is
+            // in progress.
             let isRunning = try obtain(directory.isReconciling())
             return request(plan, of: project, by: sender, isRunning: isRunning)
         }

@@ -1,13 +1,13 @@
 import Core
 
-/// One reconciliation's steps that ask stores, for each of the project's apps that allows it.
+/// The steps of one reconciliation that ask stores, for each of the project's apps that allows it.
 final class StoreRound {
     /// Pauses before asking a failing store again, in addition to those within a call.
     private static let pauses: [Int64] = [1000, 2000, 4000, 8000, 16_000]
     /// If a store asks for a longer pause, the app's part of the step ends.
     private static let longestPause: Int64 = 120_000
-    /// After this many questions in a row without an answer, an app's store is left alone until the
-    /// next run.
+    /// After this many consecutive questions without an answer, an app's store is not asked again
+    /// until the next run.
     static let patience = 3
     /// How often to check during a pause whether the run is still wanted.
     private static let slice: Int64 = 1000
@@ -28,8 +28,8 @@ final class StoreRound {
     var resting: [AppKey: Int] = [:]
     private(set) var report = PartReport()
     private(set) var callsLeft: [AppKey: Int] = [:]
-    /// Environments that answered in this run. Keys and certificates that worked a moment ago are
-    /// not given up immediately.
+    /// Environments that answered in this run. A key or certificate that has just worked is not
+    /// considered bad after a single failure.
     private var answering: [AppKey: Set<Environment?>] = [:]
     /// How many questions about an app have failed since the store's last answer.
     private var unanswered: [AppKey: Int] = [:]
@@ -98,7 +98,7 @@ final class StoreRound {
     }
 
     /// Does the work on one app. Trouble with its store is reported and does not stop the other
-    /// apps. Returns false if nothing more can be asked about the app.
+    /// apps. Returns false if no further questions about the app are possible.
     @discardableResult
     func attempt(
         _ app: App, _ body: () throws(StoreQuestionError) -> Void
@@ -118,8 +118,8 @@ final class StoreRound {
         }
     }
 
-    /// Notes what could not be read or recorded, and lets the rest continue. Rethrows faults that
-    /// affect everything.
+    /// Notes data that could not be read or recorded, and lets the rest continue. Rethrows faults
+    /// that affect everything.
     func passOver(_ error: CommandError, of subject: String) throws(CommandError) {
         switch error {
         case .fault(let fault) where fault.isOfWholeDatabase: throw error
@@ -140,7 +140,7 @@ final class StoreRound {
         failures[Failure(subject: subject, code: code), default: (0, sentence)].count += 1
     }
 
-    /// With questions left, the step is not done, however sound the rest is.
+    /// While questions are left, the step is not done, however sound the rest is.
     func noteOutOfCalls(_ rest: String, of app: App) {
         note(
             "calls_used_up", "The run used up its questions. More \(rest) wait for the next one.",
@@ -156,7 +156,7 @@ final class StoreRound {
         told(report.counts, ahead)
     }
 
-    /// Apps whose store can be asked with an API key. Reports the other apps as left out.
+    /// Apps whose store can be asked with an API key. Reports the other apps as skipped.
     private func askableApps(in step: ReconcileStep) throws(CommandError) -> [App] {
         let statuses = try obtain(intake.credentials.statuses(of: project))
         return try intake.ledger.existing(project).apps.filter { app in
@@ -177,7 +177,8 @@ extension StoreRound {
         }
     }
 
-    /// Asks the store. Waits if it wants a pause, fails temporarily, or if something else answers.
+    /// Asks the store. Waits if the store wants a pause or fails temporarily, or if something else
+    /// answers in its place.
     func ask(
         _ call: StoreCall, _ app: StoreApp, _ environment: Environment?
     ) throws(StoreTrouble) -> StoreAnswer {
@@ -219,15 +220,15 @@ extension StoreRound {
     /// Whether other questions about this app may still be answered.
     func mayGoOn(after trouble: StoreTrouble, of app: App) -> Bool {
         switch trouble {
-        // What a store cannot be asked of one purchase, it may be asked of others.
+        // A question that a store cannot answer for one purchase may still be answered for others.
         case .refused, .foreign, .endlessPages, .unsupported: true
         case .unavailable, .unreadable: unanswered[app.key, default: 0] < StoreRound.patience
         case .unconfigured, .locked, .unauthorized, .denied, .limited, .untrusted, .fault: false
         }
     }
 
-    /// Asks again if an answer is not believed, because something on the way may have garbled it. A
-    /// store must say three times that it does not know a purchase before that has consequences.
+    /// Asks again if an answer cannot be proven, because something on the way may have garbled it.
+    /// A store must say three times that it does not know a purchase before that has consequences.
     func believing<Answer>(
         _ app: App, _ ask: () throws(StoreQuestionError) -> Answer
     ) throws(StoreQuestionError) -> Answer {

@@ -1,8 +1,8 @@
 import Core
 
-/// Purchases that stores claimed not to know during a step. They say the same about purchases of
-/// another app or environment. A store is believed if it knows another purchase of that app and
-/// environment, or if it was asked about only one.
+/// Purchases that stores claimed not to know during a step. They say the same about purchases in
+/// another app or environment. The claim is accepted if the store knows another purchase in that
+/// app and environment, or was asked about only one.
 struct UnknownPurchases {
     private struct Books: Hashable {
         let app: AppKey
@@ -25,7 +25,7 @@ struct UnknownPurchases {
         unknown.filter { $0.key.app == app && isBelieved($0.key) }.flatMap(\.value)
     }
 
-    /// How many other purchases there are. They only show that something is wrong.
+    /// The number of other purchases. These only show that something is wrong.
     func doubted(of app: AppKey) -> Int {
         unknown.filter { $0.key.app == app && !isBelieved($0.key) }.reduce(0) {
             $0 + $1.value.count
@@ -44,6 +44,6 @@ extension StoreRound {
         note(
             "purchases_unknown",
             "The store knows none of the \(count) purchases that it was asked about. Check that its key is "
-                + "one of this app; they are asked about again.", of: app.key.id.text)
+                + "one of this app; Deed will ask about them again.", of: app.key.id.text)
     }
 }

@@ -1,24 +1,24 @@
 package import Core
 import Synchronization
 
-/// What an app's store said about an order number.
+/// The answer of an app's store about an order number.
 package struct StoreTold: Sendable {
     package enum Outcome: Sendable {
-        /// It knows the number; these transactions came with it, and each is recorded now.
+        /// The store knows the number. These transactions came with it and have now been recorded.
         case known(Environment, [IntakeResult])
         case unknown(Environment)
-        /// It was not asked, or did not answer.
+        /// The store was not asked, or did not answer.
         case untold(code: String, sentence: String)
     }
     package let app: AppID
     package let outcome: Outcome
 }
 
-/// Asks the stores for the order number of a mail, and records what they say.
+/// Asks the stores about the order number in a receipt mail, and records their answers.
 package final class OrderNumbers: Sendable {
-    /// How many are asked for at once: each takes a worker while the store is silent.
+    /// How many searches may run at once. Each occupies a worker while the store is silent.
     private static let limit = 2
-    /// How long apps are asked one after the other, in milliseconds.
+    /// For how many milliseconds apps' stores are asked one after another.
     private static let patience: Int64 = 25_000
 
     private let submissions: Submissions
@@ -30,8 +30,8 @@ package final class OrderNumbers: Sendable {
         self.finds = finds
     }
 
-    /// What is found here, in both environments where none is named, behind what the store of each app knows by the
-    /// number: without an environment, in the one for which it has order numbers.
+    /// The matches in the database, after those from each app's store. Without an environment, the
+    /// database is searched in both, and the store in the one that has order numbers.
     package func find(
         _ words: FindWords, of project: ProjectID, in environment: Environment?, limit: Int
     ) throws(CommandError) -> FindAnswer {
@@ -68,7 +68,7 @@ package final class OrderNumbers: Sendable {
                         app: app.id,
                         outcome: .untold(
                             code: StoreTrouble.unavailable("").code,
-                            sentence: "It was not asked: the others took too long. Ask again.")))
+                            sentence: "It was not asked: the others took too long. Try again.")))
                 continue
             }
             told.append(

@@ -1,23 +1,23 @@
 package import Core
 import Synchronization
 
-/// Rights that only one instance has at a time.
+/// Rights that only one instance can hold at a time.
 package protocol Leases: Sendable {
-    /// `nil` while another instance has it.
+    /// `nil` while another instance has the lease.
     func takeLease(
         of name: String, at now: Instant, until end: Instant, lastRun: Instant?
     ) throws(Fault) -> Lease?
-    /// False if it was lost.
+    /// False if the lease was lost.
     func keep(_ lease: Lease, until end: Instant) throws(Fault) -> Bool
     func end(_ lease: Lease, ranAt: Instant?) throws(Fault)
 }
 
-/// What happened to a report about a refund.
+/// The fate of a report about a refund.
 package struct RefundReportNews: Sendable {
     package enum Outcome: Sendable {
         case reported
         case unreported(RefundUnreported)
-        /// It is tried again later, but only until the deadline.
+        /// Sending is tried again later, but only until the deadline.
         case waits(StoreTrouble)
     }
     package let project: ProjectID
@@ -25,18 +25,18 @@ package struct RefundReportNews: Sendable {
     package let outcome: Outcome
 }
 
-/// Reports to stores what happened to purchases whose refund is requested, for projects that want
-/// that.
+/// Reports to stores on purchases for which a refund was requested, in projects that want this.
+///
 ///
 /// The report is in the log before it is sent. If a process dies between the store's answer and the
 /// event about it, the report is sent once more, word for word.
 package final class RefundReports: Sendable {
-    /// Requests that expired longer ago are no longer mentioned.
+    /// Requests that expired longer ago than this are no longer mentioned.
     private static let memory: Int64 = 7 * 86_400_000
-    /// After trouble, an app is left alone for a while; requests wait twelve hours.
+    /// How long to leave an app alone after trouble with its store. Requests can wait twelve hours.
     private static let pause: Int64 = 5 * 60_000
     private static let pageSize = 200
-    /// Longer than a call to the store takes, including its repetitions.
+    /// Longer than a call to the store takes, including its retries.
     private static let leaseMilliseconds: Int64 = 90_000
 
     private struct Wait {
@@ -54,7 +54,8 @@ package final class RefundReports: Sendable {
         self.leases = leases
     }
 
-    /// Sends all due reports; returns for how many customers it is unknown what to report.
+    /// Sends all due reports. Returns the number of customers for whom the content of a report
+    /// could not be determined.
     @discardableResult
     package func report(
         while isWanted: () -> Bool, tell: (RefundReportNews) -> Void
@@ -119,7 +120,7 @@ package final class RefundReports: Sendable {
         return streams.count - read.count
     }
 
-    /// The name of the right to report on an app's refunds: short, however long the names are.
+    /// The name of the right to report on an app's refunds. It is short, however long the app's names are.
     private func leaseName(of app: StoreApp) -> String {
         let names = "\(app.project.text)\u{0}\(app.key.store.rawValue)\u{0}\(app.key.id.text)"
         return "refund-reports-\(intake.secrets.digest(Array(names.utf8)).hexDigits.prefix(40))"
@@ -129,7 +130,7 @@ package final class RefundReports: Sendable {
         intake.machineClock().advanced(byMilliseconds: RefundReports.leaseMilliseconds)
     }
 
-    /// Whether the app may be tried again, or the time for an answer is over.
+    /// Whether the app may be tried again, or the time for an answer has passed.
     private func isDue(_ request: RefundFact, _ app: StoreApp) -> Bool {
         let now = intake.now()
         return waits.withLock { $0[app] }.map { $0.until <= now } ?? true || request.answerBy <= now
@@ -162,7 +163,7 @@ package final class RefundReports: Sendable {
         return .reported
     }
 
-    /// Leaves the app alone; reports the trouble if it differs from the last.
+    /// Leaves the app alone for a while, and reports the trouble if it differs from the last one.
     private func rest(_ app: StoreApp, after trouble: StoreTrouble) -> RefundReportNews.Outcome? {
         var pause = RefundReports.pause
         if case .limited(let until) = trouble {

@@ -1,13 +1,13 @@
 package import Core
 
-/// A requested refund, and what the log knows about the purchase.
+/// A requested refund, and the log's information about the purchase.
 package struct RefundRequest: Hashable, Sendable {
     package let stream: Stream
     package let fact: RefundFact
     package let product: ProductID?
     package let consumption: Consumption
 
-    /// The purchase's customer; `nil` if no customer claimed it.
+    /// The purchase's customer; `nil` if no customer has claimed it.
     package var customer: CustomerID? { stream.customer.isReserved ? nil : stream.customer }
 }
 
@@ -19,13 +19,13 @@ package struct RefundRequestsAnswer: Hashable, Sendable {
     package let requests: [RefundRequest]
     /// How many customers with a requested refund have unreadable events.
     package let unread: Int
-    /// Where the next page begins; `nil` at the end.
+    /// Where the next page starts; `nil` at the end.
     package let next: RefundPlace?
 }
 
 /// The customers whose evidence names one store account.
 package struct AccountAnswer: Hashable, Sendable {
-    /// An account has a customer or two; more are not its owner's doing.
+    /// An account usually has one or two customers. Far more than that cannot come from its owner.
     package static let limit = 100
 
     package let account: AppTransactionID
@@ -40,7 +40,7 @@ package struct Refunds: Sendable {
     let reading: any CustomerReading
     let now: @Sendable () -> Instant
 
-    /// The requested refunds of up to `limit` customers, the most urgent customers first.
+    /// The refund requests of up to `limit` customers, most urgent customers first.
     package func requests(
         of project: ProjectID, in environment: Environment, after last: RefundPlace?, limit: Int
     ) throws(CommandError) -> RefundRequestsAnswer {

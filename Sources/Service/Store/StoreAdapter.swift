@@ -1,32 +1,32 @@
 package import Core
 package import Threading
 
-/// Distinguishes a store's genuine evidence from any other.
+/// Distinguishes a store's genuine evidence from other data.
 package protocol EvidenceProver: Sendable {
     /// What the evidence states, once it is proven to come from the store and to be for one of the
-    /// apps. Previously believed bytes cost only a lookup.
+    /// apps. Previously accepted bytes cost only a lookup.
     func prove(
         _ raw: RawEvidence, for apps: [TrustedApp], now: Instant
     ) throws(RefusedEvidence) -> ProvenEvidence
-    /// What evidence states that is already believed: the store was asked about these bytes.
+    /// What already accepted evidence states. The store was asked about these bytes.
     func read(
         vouchedFor raw: RawEvidence, for apps: [TrustedApp], now: Instant
     ) throws(RefusedEvidence) -> ProvenEvidence
     /// The evidence without its wrapping for transport.
     func bare(_ raw: RawEvidence) throws(RefusedEvidence) -> RawEvidence
-    /// What the evidence says about itself, proven or not: whom to ask about it.
+    /// What the evidence says about itself, proven or not. This shows whom to ask about it.
     func heading(of raw: RawEvidence) throws(RefusedEvidence) -> EvidenceHeading
-    /// What it will cost to tell whether unwrapped evidence is genuine.
+    /// The cost of finding out whether unwrapped evidence is genuine.
     func standing(ofSigner raw: RawEvidence) -> SignerStanding
 }
 
-/// What the store's answers prove about evidence, the oldest statement first.
+/// The statements about evidence that the store's answers prove, oldest first.
 package typealias StoreVerdict = Judgement<[ProvenEvidence], Postponement>
 
 /// Asks a store.
 package protocol StoreClient: Sendable {
-    /// Leads to the store's verdict on evidence that only it can judge. It answers, or gives up, within the
-    /// milliseconds; where there are none, well before a lease ends.
+    /// Obtains the store's verdict on evidence that only the store can judge. It answers, or gives up,
+    /// within this many milliseconds. If there is no limit, it does so well before a lease ends.
     func judging(_ inquiry: StoreInquiry, within milliseconds: Int64?) -> Course<StoreVerdict>
     /// One page of the store's answer. Without an environment, the one that knows the transaction answers.
     func ask(
@@ -50,7 +50,7 @@ package struct StoreAdapter: Sendable {
 }
 
 extension Store {
-    /// The actor of what it reports on its own initiative.
+    /// The actor for the store's own notifications.
     var actor: Actor { Actor(prefix: "store:", random: rawValue) }
 }
 
@@ -60,7 +60,7 @@ extension Intake {
         stores.values.sorted { $0.profile.store.rawValue < $1.profile.store.rawValue }
     }
 
-    /// Why evidence of an app is refused that the project does not have.
+    /// Why evidence is refused if the project does not have its app.
     func foreign(_ app: AppID, of store: Store) -> RefusedEvidence {
         stores[store]?.profile.foreign(app) ?? .ofUnknownStore
     }
@@ -82,7 +82,7 @@ extension Intake {
         try timely(prover(of: raw.kind).prove(raw, for: apps, now: evidenceClock))
     }
 
-    /// What evidence states that the store vouches for.
+    /// The statements of evidence that the store vouches for.
     package func read(
         vouchedFor raw: RawEvidence, for app: TrustedApp
     ) throws(RefusedEvidence) -> ProvenEvidence {
@@ -106,12 +106,12 @@ extension Intake {
         try prover(of: raw.kind).heading(of: raw)
     }
 
-    /// What it will cost to tell whether unwrapped evidence is genuine.
+    /// The cost of finding out whether unwrapped evidence is genuine.
     func standing(of raw: RawEvidence) -> SignerStanding {
         stores[raw.kind.store]?.prover.standing(ofSigner: raw) ?? .missing
     }
 
-    /// Leads to the store's verdict on evidence that only it can judge.
+    /// Obtains the store's verdict on evidence that only the store can judge.
     func judging(
         _ inquiry: StoreInquiry, within milliseconds: Int64? = nil
     ) -> Course<StoreVerdict> {
@@ -121,7 +121,7 @@ extension Intake {
         return client.judging(inquiry, within: milliseconds).map { timely($0) }
     }
 
-    /// The verdict, where it is on production only without a test clock.
+    /// The verdict. A verdict on production evidence counts only without a test clock.
     private func timely(_ verdict: StoreVerdict) -> StoreVerdict {
         let isOfProduction = verdict.belief?.contains { $0.environment == .production } ?? false
         return isOfProduction && !takesProduction ? .refused(.productionOnTestClock) : verdict

@@ -1,16 +1,16 @@
 package import Core
 
-/// Tests the whole way to the store and back, step by step, and shows which step fails. Where a store sends no
-/// test notification on request, it is asked what the key may read.
+/// Tests the whole path to the store and back, step by step, and shows which step fails. If a store
+/// sends no test notification on request, this tests what the key may read.
 package struct StoreCheck: Sendable {
     package enum Step: String, Sendable, CaseIterable {
         /// There is a key, and it can be opened.
         case key
-        /// The store accepts what is signed with it.
+        /// The store accepts requests signed with the key.
         case token
         /// The store has an address for notifications.
         case address
-        /// A test notification was answered there with success.
+        /// The test notification was delivered there and answered with success.
         case arrived
         /// The notification is proven to come from the store.
         case verified
@@ -25,12 +25,12 @@ package struct StoreCheck: Sendable {
 
     package struct Result: Sendable {
         package let step: Step
-        /// `nil` if it was not tried.
+        /// `nil` if the step was not tried.
         package let passed: Bool?
         package let detail: String
     }
 
-    /// Doubled each time from the first: a store answers few such questions in an hour.
+    /// Starts with the shortest pause and doubles it each time, because a store answers few such questions per hour.
     private static let pauses: ClosedRange<Int64> = 3000...12_000
 
     private let intake: Intake
@@ -65,7 +65,8 @@ package struct StoreCheck: Sendable {
         return Step.ofSending.completed(results)
     }
 
-    /// What the key may read, one after the other: a key may be accepted and still not be allowed everything.
+    /// Tests what the key may read, one permission after another, because an accepted key may still
+    /// lack some permissions.
     private func probe(_ probes: [StoreProbe], of app: StoreApp) -> [Result] {
         var results: [Result] = []
         for probe in probes {
@@ -91,7 +92,7 @@ package struct StoreCheck: Sendable {
         return ([.key, .token] + probes.map(\.step)).completed(results)
     }
 
-    /// Which steps the first call's trouble affects.
+    /// The steps affected by the first call's trouble.
     private func failures(
         of trouble: StoreTrouble, after count: Int, _ profile: (any StoreProfile)?
     ) -> [Result] {
@@ -142,7 +143,7 @@ package struct StoreCheck: Sendable {
         }
     }
 
-    /// What the store's attempts to send it show about the last steps; `nil` if none is known yet.
+    /// What the store's delivery attempts show about the last steps; `nil` if there is no attempt yet.
     private func outcome(
         _ raw: RawEvidence?, _ attempts: [SendAttempt], _ app: App, _ environment: Environment
     ) -> [Result]? {
@@ -160,7 +161,7 @@ package struct StoreCheck: Sendable {
         }
     }
 
-    /// The test notification and its delivery so far; no attempt if none is known yet.
+    /// The test notification and its delivery so far, without an attempt if none is known yet.
     private func testResult(
         _ token: String, _ name: StoreApp, _ environment: Environment
     ) throws(StoreTrouble) -> (RawEvidence?, [SendAttempt]) {
@@ -186,7 +187,7 @@ package struct StoreCheck: Sendable {
 }
 
 extension [StoreCheck.Step] {
-    /// The results, and those of the steps that were not reached.
+    /// The results, including those of the steps that were not reached.
     fileprivate func completed(_ results: [StoreCheck.Result]) -> [StoreCheck.Result] {
         let reached = Set(results.map(\.step))
         return results

@@ -1,6 +1,6 @@
 package import Core
 
-/// Asks the store, and records the signed evidence in its answers like any other.
+/// Asks the store, and records the signed evidence in its answers like any other evidence.
 package struct StoreQuestions {
     /// Asks a store for one page.
     typealias Asking = (StoreCall, StoreApp, Environment?) throws(StoreTrouble) -> StoreAnswer
@@ -25,7 +25,7 @@ package struct StoreQuestions {
         self.asking = asking
     }
 
-    /// Nothing is recorded before the whole answer has arrived and is proven.
+    /// Nothing is recorded until the whole answer has arrived and is proven.
     package func ask(
         _ call: StoreCall, about key: AppKey, of project: ProjectID, in environment: Environment?
     ) throws(StoreQuestionError) -> StoreReport {
@@ -100,7 +100,7 @@ package struct StoreQuestions {
         _ raw: RawEvidence, _ app: App, in environment: Environment
     ) throws(RefusedEvidence) -> ProvenEvidence {
         var raw = raw
-        // It counts for the app of the transaction before it.
+        // Counts for the app of the transaction before it.
         if !raw.kind.namesApp { raw.companion = app.key.id }
         let proven = try intake.prove(raw, for: [app.trusted])
         try require(proven, from: environment)
@@ -139,8 +139,8 @@ package struct StoreQuestions {
         if !isMeant { throw .trouble(.foreign("it is not about the requested transaction")) }
     }
 
-    /// Whether the transactions belong to the customer who made a transaction, even if it is not among
-    /// them.
+    /// Whether the transactions belong to the customer who made a given transaction, even if that
+    /// one is not among them.
     private func isSameCustomer(
         _ facts: [TransactionFact], _ id: TransactionID, _ answer: StoreAnswer, _ app: App,
         _ project: ProjectID
@@ -155,7 +155,7 @@ package struct StoreQuestions {
         } ?? false
     }
 
-    /// The store signs each answer anew: with `onlyNews` the same words later are not recorded.
+    /// The store signs each answer anew. With `onlyNews`, a later answer with the same content is not recorded.
     func record(
         _ pieces: [ProvenPiece], of project: ProjectID, onlyNews: Bool
     ) throws(StoreQuestionError) -> [StoreReport.Item] {
@@ -178,7 +178,7 @@ package struct StoreQuestions {
         return items
     }
 
-    /// Records what is new in an answer; returns whether anything was.
+    /// Records the new statements in an answer. Returns whether there were any.
     func recordNews(
         _ pieces: [ProvenPiece], of project: ProjectID
     ) throws(StoreQuestionError) -> Bool {
@@ -205,7 +205,7 @@ package struct StoreQuestions {
 }
 
 extension IntakeResult {
-    /// The same where it was recorded before.
+    /// The same result for statements that were already recorded.
     fileprivate var asKnown: IntakeResult {
         IntakeResult(
             purchase: purchase, transaction: transaction,
@@ -214,15 +214,15 @@ extension IntakeResult {
     }
 }
 
-/// Evidence from an answer, and what it states; a transaction is followed by its renewal.
+/// Evidence from an answer, and its statements. A transaction is followed by its renewal.
 struct ProvenPiece {
-    /// `nil` if nothing is signed.
+    /// `nil` if there is no signed evidence.
     let raw: RawEvidence?
     var proven: [ProvenEvidence]
 }
 
 extension [ProvenPiece] {
-    /// Adds a renewal to the transaction before it, which must be of the same subscription.
+    /// Adds a renewal to the transaction before it, which must belong to the same subscription.
     fileprivate mutating func addRenewal(_ renewal: ProvenEvidence) throws(RefusedEvidence) {
         let originals = Set(renewal.facts.renewals.map(\.original))
         guard let place = indices.last,
@@ -241,7 +241,7 @@ extension [ProvenPiece] {
 extension [TransactionFact] {
     fileprivate var areOfOneCustomer: Bool { Set(compactMap(\.appTransaction)).count <= 1 }
 
-    /// Whether one of them has that transaction id or a customer with it.
+    /// Whether one of the transactions has that id, or belongs to the customer with that id.
     fileprivate func name(_ id: TransactionID) -> Bool {
         contains {
             $0.transaction == id || $0.original == id || $0.appTransaction?.text == id.text
@@ -293,21 +293,21 @@ extension StoreAnswer {
 }
 
 extension Submissions {
-    /// Records what the store itself sent: for the purchase's holder, or unclaimed.
+    /// Records evidence that the store itself sent, for the purchase's holder or as unclaimed.
     func record(
         fromStore proven: [ProvenEvidence], of project: ProjectID, onlyNews: Bool = false
     ) throws(CommandError) -> [IntakeResult] {
         try recording(fromStore: proven, of: project, onlyNews: onlyNews).results
     }
 
-    /// The same, and whether that was done before.
+    /// Does the same, and also returns whether the evidence was recorded before.
     fileprivate func recording(
         fromStore proven: [ProvenEvidence], of project: ProjectID, onlyNews: Bool = false
     ) throws(CommandError) -> (results: [IntakeResult], isRepetition: Bool) {
         guard let first = proven.first else { return ([], false) }
         let pieces = proven.enumerated().map { Submission.Item(index: $0, facts: $1.facts) }
         let submission = Submission(pieces, by: .store, onlyNews: onlyNews)
-        // The same answer, requested twice, is recorded once.
+        // If the same answer is requested twice, it is recorded once.
         let digest = intake.secrets.digest(proven.flatMap(\.record.digest))
         let text = "store:\(intake.secrets.digest(digest).hexDigits)"
         let outcome = try intake.ledger.append(

@@ -1,9 +1,9 @@
 package import Core
 import Synchronization
 
-/// Refused calls of people's keys that are not written yet.
+/// Refused calls of people's keys that have not been written yet.
 package final class RefusedCalls: Sendable {
-    /// How many may wait. Further ones are dropped until the next write.
+    /// How many calls may wait. Further ones are dropped until the next write.
     private static let limit = 5000
 
     private let waiting = Mutex<[RefusedCall]>([])
@@ -34,7 +34,7 @@ package final class RefusedCalls: Sendable {
         }
     }
 
-    /// Writes waiting refusals, and deletes the old ones beyond the age and the number that are kept.
+    /// Writes waiting refusals, and deletes old ones that exceed the maximum age or number.
     package func write() throws(Fault) {
         let calls = waiting.withLock { waiting in
             defer { waiting = [] }

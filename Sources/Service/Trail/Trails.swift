@@ -1,6 +1,6 @@
 package import Core
 
-/// What people did and what they were refused, from the log and its notes.
+/// The actions of people and the calls that they were refused, from the log and its notes.
 package protocol TrailKeeping: Sendable {
     func acts(
         of project: ProjectID, _ filter: TrailFilter, after last: TrailPlace?, limit: Int,
@@ -41,11 +41,11 @@ package struct TrailAnswer: Sendable {
     package let entries: [TrailEntry]
     /// The names of the keys that acted.
     package let actorNames: [Actor: String]
-    /// Where the next page begins; `nil` at the end.
+    /// Where the next page starts; `nil` at the end.
     package let next: TrailPlace?
 }
 
-/// What people and their keys did in a project.
+/// The actions of people and their keys in a project.
 package struct Trails: Sendable {
     let ledger: any EventLog
     let keeping: any TrailKeeping
@@ -53,7 +53,7 @@ package struct Trails: Sendable {
     let now: @Sendable () -> Instant
 
     /// Up to `limit` matching entries. A page may have fewer or none, and still be followed by
-    /// another.
+    /// another one.
     package func list(
         of project: ProjectID, _ filter: TrailFilter, after last: TrailPlace?, limit: Int
     ) throws(CommandError) -> TrailAnswer {
@@ -70,7 +70,7 @@ package struct Trails: Sendable {
         var all =
             found.acts.map(TrailEntry.act) + refused.map(TrailEntry.refusal)
         all.sort { $0.place.precedes($1.place) }
-        // Acts after this place were not looked at. They may come before older refusals.
+        // Acts after this place were not examined. They may come before older refusals.
         let isCutOff = found.acts.count <= limit && found.lookedUntil != nil
         if isCutOff, let end = found.lookedUntil {
             all = all.filter { $0.place.precedes(end) || $0.place == end }
@@ -84,7 +84,7 @@ package struct Trails: Sendable {
 }
 
 extension Role {
-    /// Whether people act with keys of this role.
+    /// Whether keys with this role belong to people.
     package var isOfPeople: Bool { self == .support || self == .admin }
 }
 

@@ -7,7 +7,7 @@ package struct Publication: Hashable, Sendable {
     package var notices = 0
     /// The next instant at which something is known to be due.
     package var next: Instant?
-    /// Why some of it was not published. The rest was.
+    /// Why some changes were not published. The rest were.
     package var fault: Fault?
 
     package init(customers: Int = 0, notices: Int = 0) {
@@ -24,10 +24,11 @@ package struct Publication: Hashable, Sendable {
     }
 }
 
-/// Publishes what the clock has changed.
+/// Publishes the changes that the clock has caused.
 ///
-/// Several may do this at once; each boundary is published only once. A shard that cannot be
-/// written, or a customer with unreadable events, does not delay others.
+///
+/// Several instances may do this at once; each boundary is published only once. A shard that cannot
+/// be written, or a customer with unreadable events, does not delay others.
 package struct Publishing: Sendable {
     /// How many customers of a shard are listed at once.
     private static let limit = 100_000

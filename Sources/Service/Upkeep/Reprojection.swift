@@ -1,10 +1,11 @@
 package import Core
 
-/// Brings customers to a new catalog: rewrites their rows, publishes what it gave and took, and
-/// credits purchases that waited for one of its products.
+/// Moves customers to a new catalog: rewrites their rows, publishes the access that it gave and
+/// took, and credits purchases that waited for one of its products.
 ///
-/// The next run continues one that ended early or failed. A fault in a customer, shard or project
-/// does not keep the others from being projected.
+///
+/// The next run continues one that ended early or failed. A fault in one customer, shard or project
+/// does not prevent projecting the others.
 package struct Reprojection: Sendable {
     private static let page = 500
 
@@ -55,8 +56,8 @@ package struct Reprojection: Sendable {
     private func project(
         _ outdated: OutdatedProject, in shard: Shard, each: (Result<Outcome, Fault>) -> Void
     ) throws(Fault) {
-        // Unique each time: a customer whose rows fall behind the catalog again must be projected
-        // again.
+        // Unique each time, because a customer whose rows fall behind the catalog again must be
+        // projected again.
         let text = "catalog:\(outdated.catalogVersion)/\(secrets.randomText(bytes: 10))"
         let cause = Cause(text: text, digest: secrets.digest(Array(text.utf8)))
         var last: Stream?

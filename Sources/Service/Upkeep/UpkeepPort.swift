@@ -1,13 +1,13 @@
 package import Core
 
-/// Customers with due work that no call asks for, and the means to do it.
+/// Customers with due work that no call requests, and the means to do it.
 package protocol UpkeepPort: Sendable {
-    /// Decides commands after everything that clients wait for: a shard's commands together and in
-    /// order. A rehearsal rolls their results back.
+    /// Decides commands after everything that clients wait for, with a shard's commands together
+    /// and in order. A rehearsal's results are rolled back.
     func appendAll(
         _ commands: [Command], at pace: UpkeepPace, isRehearsal: Bool
     ) -> [CommandResult]
-    /// When something is due, for each shard in which anything ever will be.
+    /// The next due instant of each shard that has one.
     func dueShards() throws(Fault) -> [(shard: Shard, at: Instant)]
     /// Customers with due work in a shard, or in one project's part of it, most overdue first.
     func dueCustomers(
@@ -15,8 +15,8 @@ package protocol UpkeepPort: Sendable {
         limit: Int
     ) throws(Fault) -> [DueCustomer]
     func outdatedProjects() throws(Fault) -> [OutdatedProject]
-    /// Customers of a shard whose rows follow an older catalog. After the first page, none is
-    /// added.
+    /// The shard's customers whose rows follow an older catalog. After the first page, no further
+    /// customers are added.
     func outdatedCustomers(
         of outdated: OutdatedProject, in shard: Shard, after last: Stream?, limit: Int
     ) throws(Fault) -> [Stream]
@@ -46,7 +46,7 @@ extension UpkeepPort {
 }
 
 extension Fault {
-    /// Whether it concerns a shard or the database rather than a single customer.
+    /// Whether the fault concerns a shard or the database rather than a single customer.
     fileprivate var isOfMany: Bool { isOfWholeDatabase || self == .busy || self == .logBlocked }
 }
 

@@ -2,25 +2,25 @@ package import Core
 
 /// Keeps webhooks' signing keys and headers.
 package protocol WebhookKeeper: Sendable {
-    /// Makes a webhook's first key; `nil` for a repetition after the key was replaced.
+    /// Creates a webhook's first key; `nil` for a repetition after the key was replaced.
     func open(
         _ name: WebhookName, _ headers: [WebhookHeader], version: Int64, from cursor: String
     ) throws(CommandError) -> WebhookKeys?
     func set(
         _ headers: [WebhookHeader], of name: WebhookName, version: Int64
     ) throws(CommandError)
-    /// Makes the key with that number. Earlier keys sign until the overlap, in milliseconds, ends.
-    /// A webhook whose creation was interrupted begins at the cursor.
+    /// Creates the key with that number. Earlier keys sign until the overlap, in milliseconds,
+    /// ends. A webhook whose creation was interrupted starts at the cursor.
     func rotate(
         _ name: WebhookName, to number: Int64, version: Int64, from cursor: String,
         overlap: Int64, now: Instant
     ) throws(CommandError) -> WebhookKeys?
     func forget(_ name: WebhookName) throws(Fault)
-    /// Tells headers apart without revealing their values.
+    /// Distinguishes headers without revealing their values.
     func digest(of headers: [WebhookHeader]) throws(CommandError) -> [UInt8]
 }
 
-/// What is stored about webhooks in addition to their settings.
+/// The data stored about webhooks in addition to their settings.
 package protocol WebhookRecords: Sendable {
     func webhookStandings(
         of project: ProjectID, _ id: WebhookID?
@@ -38,7 +38,7 @@ package protocol WebhookRecords: Sendable {
     func recentReplays(of name: WebhookName, limit: Int) throws(Fault) -> [WebhookReplay]
 }
 
-/// What webhooks are sent.
+/// The source of the messages sent to webhooks.
 package protocol WebhookSource: Sendable {
     /// A webhook's start as a cursor of the feed.
     func cursor(of project: ProjectID, at start: WebhookStart) throws(CommandError) -> String
@@ -52,7 +52,7 @@ package protocol WebhookSource: Sendable {
     ) throws(CommandError) -> WebhookTest
 }
 
-/// Where a webhook begins.
+/// Where a webhook starts.
 package enum WebhookStart: Hashable, Sendable {
     case beginning
     case end

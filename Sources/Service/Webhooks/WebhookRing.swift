@@ -1,12 +1,12 @@
 package import Core
 import Synchronization
 
-/// The webhooks of all projects, kept in memory as the log has them.
+/// The webhooks of all projects according to the log, kept in memory.
 package final class WebhookRing: Sendable {
     private let listed: Refreshing<[WebhookName: Webhook]>
     private let heard: Heard
 
-    /// Projects that were heard of before their webhooks' secrets were stored.
+    /// Projects whose webhooks became known before the webhooks' secrets were stored.
     private final class Heard: Sendable {
         let projects = Mutex<Set<ProjectID>>([])
     }
@@ -42,7 +42,7 @@ package final class WebhookRing: Sendable {
         listed.known { all in all.filter { !$0.value.isPaused }.map(\.key) }?.found ?? []
     }
 
-    /// Notes that a webhook of these projects was set.
+    /// Notes that these projects have set a webhook.
     package func hear(of projects: some Sequence<ProjectID>) {
         heard.projects.withLock { $0.formUnion(projects) }
     }

@@ -7,7 +7,7 @@ package struct WebhookAnswer: Hashable, Sendable {
     package let standing: WebhookStanding?
     package let keys: WebhookKeys?
 
-    /// A webhook whose creation was interrupted is sent nothing until its secrets exist.
+    /// A webhook whose creation was interrupted receives nothing until its secrets exist.
     package var state: WebhookStanding.State {
         standing?.state(of: webhook) ?? (webhook.isPaused ? .paused : .parked)
     }
@@ -54,7 +54,7 @@ package struct Webhooks: Sendable {
         self.reach = reach
     }
 
-    /// Deed's clock, by which events are recorded.
+    /// Deed's clock, which determines when events are recorded.
     package var instant: Instant { now() }
 
     package func creating(
@@ -114,7 +114,7 @@ package struct Webhooks: Sendable {
         }
     }
 
-    /// Makes a new key. The old ones keep signing for this many seconds.
+    /// Creates a new key. The old ones keep signing for this many seconds.
     package func rotating(
         _ id: WebhookID, overlap: Int64, of project: ProjectID, by sender: Sender
     ) -> Wish<WebhookAnswer> {
@@ -138,7 +138,7 @@ package struct Webhooks: Sendable {
         }
         let name = WebhookName(project, id)
         return .look { () throws(CommandError) in
-            // A removal that was interrupted left data outside the log.
+            // An interrupted removal left data outside the log.
             if try ledger.existing(project).webhook(id) == nil { try obtain(keeper.forget(name)) }
             return Wish(command) { _ in id }.thenLooking { id throws(CommandError) in
                 try obtain(keeper.forget(name))
@@ -185,8 +185,8 @@ package struct Webhooks: Sendable {
         try source.test(try webhook(id, of: project), of: project, type: type)
     }
 
-    /// Sends events again. The same idempotency key leads to the same replay and cannot stand for
-    /// another one.
+    /// Sends events again. The same idempotency key leads to the same replay and cannot stand for a
+    /// different one.
     package func replay(
         _ wanted: WebhookReplay.Wanted, to id: WebhookID, of project: ProjectID, by sender: Sender
     ) throws(CommandError) -> ReplayID {

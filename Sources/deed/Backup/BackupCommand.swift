@@ -13,11 +13,12 @@ let backupCommands = [checkBackupCommand, backupCommand, restoreCommand]
 
 private let backupCommand = CommandSpec(
     path: ["backup"],
-    summary: "Writes everything that Deed knows into a folder, while services go on.",
+    summary: "Backs up everything that Deed knows into a folder, while services keep running.",
     options: [
         .value(
-            "out", "FOLDER", "where backups lie, each in a folder of its own", isRequired: true),
-        .value("keep", "COUNT", "remove the oldest beyond this many whole backups"),
+            "out", "FOLDER", "the folder for backups, each in a folder of its own", isRequired: true
+        ),
+        .value("keep", "COUNT", "keep this many complete backups, and remove older ones"),
         .backupJobs, .secretKeyFile,
     ] + Option.database,
     onlyReads: true, example: "deed backup --out /var/backups/deed --keep 14"
@@ -73,7 +74,7 @@ extension Invocation {
         let snapshot = try attempt { () throws(LedgerError) in
             try LogSnapshot(database.connection(role: nil))
         }
-        // An upgrade begins with a backup, when this release is already installed.
+        // An upgrade begins with a backup. By then, this release is already installed.
         if !snapshot.isDumpable, let error = LedgerError(migrationFound: snapshot.migration) {
             throw .refused(code: "schema_not_current", sentence: error.description)
         }
@@ -96,7 +97,7 @@ extension Invocation {
             [
                 "--format=directory", "--jobs=\(jobs)", "--schema=deed", "--no-password",
                 "--snapshot=\(snapshot.name)", "--exclude-table-data=deed.instances",
-                // They follow from the log, and are kept anew.
+                // The kept states follow from the log, and are stored again after a restore.
                 "--exclude-table-data=deed.kept_states",
                 "--file=\(draft)/dump",
             ])
@@ -132,13 +133,13 @@ func requireRoom(_ bytes: Int64, in folder: String) throws(CommandEnd) {
             "\(bytesText(free)) are free in \(folder), and about \(bytesText(bytes)) are needed.")
 }
 
-/// A database for PostgreSQL's programs. Its password stays out of their arguments.
+/// A database in the form that PostgreSQL's programs need, with its password kept out of arguments.
 struct Source {
     private let url: String
 
     init(_ url: String) {
         let bytes = Array(url.utf8)
-        // Only before the host: elsewhere, removing it would leave an empty password.
+        // Only a password before the host: removing one elsewhere would leave an empty password.
         guard let range = passwordRanges(in: bytes).first, range.upperBound < bytes.count,
             bytes[range.upperBound] == UInt8(ascii: "@")
         else {

@@ -6,18 +6,19 @@ import Glibc
 import Ledger
 import PrivatePostgres
 
-/// The folder of backups. Each has its own folder, named after its time.
+/// The folder that holds the backups. Each backup has its own folder, named after its time.
 struct BackupPlace {
     private static let prefix = "deed-"
     private static let unfinished = ".unfinished-"
 
     let path: String
 
-    /// Creates a missing folder, closed to others: a backup shows what each customer bought.
+    /// Creates a missing folder. It is closed to other users, because a backup shows what each customer
+    /// bought.
     init(making path: String) throws(CommandEnd) {
         self.path = absolutePath(path)
         if mkdir(self.path, 0o700) != 0, errno != EEXIST {
-            throw .fault("\(self.path) cannot be made: \(String(cString: strerror(errno)))")
+            throw .fault("\(self.path) cannot be created: \(String(cString: strerror(errno)))")
         }
         if access(self.path, W_OK | X_OK) != 0 {
             throw .fault("\(self.path) cannot be written to: \(String(cString: strerror(errno)))")
@@ -31,19 +32,20 @@ struct BackupPlace {
         }
         if !lock.tryExclusive() {
             throw .refused(
-                code: "backup_running", sentence: "Another backup is written into \(path) now.")
+                code: "backup_running",
+                sentence: "Another backup is being written into \(path) now.")
         }
         return lock
     }
 
-    /// Makes a new folder under an unused name. Removes remains of killed processes.
+    /// Creates a new folder under an unused name, and removes what killed processes left behind.
     func begin() throws(CommandEnd) -> String {
         for name in names where name.hasPrefix(BackupPlace.unfinished) {
             try remove("\(path)/\(name)")
         }
         let draft = "\(path)/\(BackupPlace.unfinished)\(getpid())"
         if mkdir(draft, 0o700) != 0 {
-            throw .fault("\(draft) cannot be made: \(String(cString: strerror(errno)))")
+            throw .fault("\(draft) cannot be created: \(String(cString: strerror(errno)))")
         }
         return draft
     }
@@ -53,7 +55,7 @@ struct BackupPlace {
         let text = instant.text.filter { $0.isNumber || $0 == "T" }
         let whole = "\(path)/\(BackupPlace.prefix)\(text)"
         if rename(draft, whole) != 0 {
-            throw .fault("\(whole) cannot be made: \(String(cString: strerror(errno)))")
+            throw .fault("\(whole) cannot be created: \(String(cString: strerror(errno)))")
         }
         syncFolder(of: whole)
         return whole
@@ -67,8 +69,8 @@ struct BackupPlace {
         .sorted().map { "\(path)/\($0)" }
     }
 
-    /// Removes all but the newest `count` backups of this log, and no others. Returns how many were
-    /// removed and how many belong to other logs.
+    /// Removes all but the newest `count` backups of this log. Backups of other logs stay. Returns how
+    /// many were removed and how many belong to other logs.
     func keep(
         _ count: Int, of log: [ShardMark], _ keys: [SecretKey]
     ) throws(CommandEnd) -> (removed: Int, others: Int) {
@@ -81,12 +83,12 @@ struct BackupPlace {
         return (old.count, all.count - own.count)
     }
 
-    /// Throws unless the newest backup belongs to this log. Otherwise, an empty database in place
-    /// of a lost one would be backed up every night without notice.
+    /// Throws unless the newest backup belongs to this log. Otherwise, an empty database that replaced
+    /// a lost one would be backed up every night unnoticed.
     func requireOwn(_ log: [ShardMark], _ keys: [SecretKey]) throws(CommandEnd) {
         guard let last = backups.last else { return }
         let advice =
-            "Look whether this is the right database; if it is, give another folder with --out."
+            "Check whether this is the right database; if it is, give another folder with --out."
         guard let manifest = try? Manifest(readIn: last, keys) else {
             throw .refused(
                 code: "backup_of_another",
@@ -139,7 +141,7 @@ struct BackupPlace {
         closedir(folder)
         let names = (try? FileManager.default.contentsOfDirectory(atPath: path)) ?? []
         if names.contains("dump") {
-            throw missing("lacks \(Manifest.name), so it is no whole backup; use another.")
+            throw missing("lacks \(Manifest.name), so it is not a complete backup; use another.")
         }
         let named = names.filter { $0.hasPrefix(prefix) }.sorted()
         if let closed = named.first(where: { access("\(path)/\($0)", R_OK | X_OK) != 0 }) {
@@ -148,7 +150,7 @@ struct BackupPlace {
         }
         let whole = named.filter { fileExists("\(path)/\($0)/\(Manifest.name)") }
         guard let last = whole.last else {
-            throw missing("holds no whole backup; their folders are named \(prefix)…")
+            throw missing("holds no complete backup; their folders are named \(prefix)…")
         }
         return ("\(path)/\(last)", whole.dropLast().last.map { "\(path)/\($0)" })
     }

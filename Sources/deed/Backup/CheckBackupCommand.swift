@@ -9,10 +9,10 @@ import Threading
 
 let checkBackupCommand = CommandSpec(
     path: ["backup", "check"],
-    summary: "Tries a backup: restores it into a PostgreSQL of its own, audits it, removes that.",
-    positionals: [Positional(name: "FOLDER", help: "a backup, or the folder in which backups lie")],
+    summary: "Tests a backup: restores it into a temporary PostgreSQL, audits it, and removes it.",
+    positionals: [Positional(name: "FOLDER", help: "a backup, or the folder that holds backups")],
     options: [
-        .value("scratch", "FOLDER", "where the trial has its database, on disk (/var/tmp)"),
+        .value("scratch", "FOLDER", "where to put the trial's database, on disk (/var/tmp)"),
         .backupJobs, .extraRoots, .secretKeyFile,
     ] + Option.database,
     onlyReads: true, example: "deed backup check /var/backups/deed"
@@ -46,7 +46,8 @@ let checkBackupCommand = CommandSpec(
             + "events, their evidence and all rows are proven.")
 }
 
-/// A folder that PostgreSQL's user can enter. Ends and removes trials left by killed commands.
+/// A folder that PostgreSQL's user can enter. Also ends and removes trials that killed commands left
+/// behind.
 private func trialFolder(in scratch: String) throws(CommandEnd) -> String {
     let names = (try? FileManager.default.contentsOfDirectory(atPath: scratch)) ?? []
     for name in names where name.hasPrefix("deed-trial.") {
@@ -60,7 +61,7 @@ private func trialFolder(in scratch: String) throws(CommandEnd) -> String {
     return try temporaryFolder("\(scratch)/deed-trial.\(getpid()).")
 }
 
-/// Ends a server that a killed command left running in the folder.
+/// Stops a server that a killed command left running in the folder.
 func endPostgres(in folder: String) {
     let place = "\(folder)/postgres"
     guard let text = try? String(contentsOfFile: "\(place)/postmaster.pid", encoding: .utf8),

@@ -10,7 +10,7 @@ import Ledger
 struct Manifest {
     private static let format: Int64 = 1
     static let name = "manifest.json"
-    /// Files that may be added to a backup later.
+    /// Files that may be added to a backup after it is complete.
     private static let later: Set<String> = [name, "tried.json"]
 
     struct File: Equatable {
@@ -40,7 +40,7 @@ struct Manifest {
             if found.st_mode & S_IFMT == S_IFDIR { continue }
             if found.st_mode & S_IFMT != S_IFREG {
                 throw .refused(
-                    code: "backup_damaged", sentence: "\(path) is not a file of a backup.")
+                    code: "backup_damaged", sentence: "\(path) is not a file from a backup.")
             }
             files.append(
                 File(name: name, bytes: Int64(found.st_size), digest: try fileDigest(path)))
@@ -109,7 +109,7 @@ struct Manifest {
             let program = json["program"]?.string, let postgres = json["postgres"]?.integer,
             let migration = json["migration"]?.integer, let shards = json["shards"]?.array,
             let listed = json["files"]?.array, let signature = json["signature"]?.string
-        else { throw Manifest.damaged(folder, "\(Manifest.name) is no manifest of a backup.") }
+        else { throw Manifest.damaged(folder, "\(Manifest.name) is not a backup's manifest.") }
         self.madeAt = madeAt
         self.program = program
         self.postgres = postgres
@@ -130,7 +130,7 @@ struct Manifest {
         }
     }
 
-    /// Whether a log that ends at these marks may be a continuation of the backup.
+    /// Whether a log that ends at these marks may continue the backup's log.
     func isContinued(by later: [ShardMark]) -> Bool {
         marks.allSatisfy { mark in
             guard let end = later.first(where: { $0.shard == mark.shard }) else { return false }
@@ -177,7 +177,7 @@ private func fileDigest(_ path: String) throws(CommandEnd) -> String {
     return hash.finish().hex
 }
 
-/// Makes every file of a folder durable.
+/// Makes every file in a folder durable.
 func syncFiles(in folder: String) {
     let all = FileManager.default.enumerator(atPath: folder)?.compactMap { $0 as? String } ?? []
     for name in all + ["."] {

@@ -9,7 +9,7 @@ import PrivatePostgres
 let restoreCommand = CommandSpec(
     path: ["restore"],
     summary: "Restores a backup into an empty database, or into a new data folder.",
-    positionals: [Positional(name: "FOLDER", help: "a backup, or the folder in which backups lie")],
+    positionals: [Positional(name: "FOLDER", help: "a backup, or the folder that holds backups")],
     options: [.backupJobs, .secretKeyFile] + Option.database,
     onlyReads: true, example: "deed restore /var/backups/deed --data-dir /srv/deed-restored"
 ) { invocation throws(CommandEnd) in
@@ -64,7 +64,7 @@ let restoreCommand = CommandSpec(
     )
 }
 
-/// Removes what an interrupted restore left.
+/// Removes what an interrupted restore left behind.
 private func clearHalfRestored(_ folder: String) throws(CommandEnd) {
     guard let users = FileLock("\(folder)/postgres.users"), users.tryExclusive() else {
         throw .refused(

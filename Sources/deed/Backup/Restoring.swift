@@ -10,7 +10,7 @@ import Threading
 
 /// Restores a backup into an empty database.
 struct Restoring {
-    /// The last table to fill. Before that, no service would accept the schema.
+    /// The last table to fill. No service accepts the schema until this table is filled.
     private static let last = " TABLE DATA deed migrations "
 
     let folder: String
@@ -20,7 +20,7 @@ struct Restoring {
     /// Whether the schema has to be migrated to this release.
     var isOlder: Bool { manifest.migration < Schema.needed }
 
-    /// Throws unless the backup is complete, from this installation, and not newer than this
+    /// Throws unless the backup is complete, comes from this installation, and is not newer than this
     /// release.
     init(of path: String, _ invocation: Invocation) throws(CommandEnd) {
         let (folder, older) = try BackupPlace.newest(at: path)
@@ -54,19 +54,19 @@ struct Restoring {
         let found = try attempt { () throws(LedgerError) in
             try RestoreTarget.of(database.connection(role: nil))
         }
-        guard let found else { throw .fault("The server says nothing of itself.") }
+        guard let found else { throw .fault("The server returned no information about itself.") }
         if found.hasSchema {
             throw .refused(
                 code: "database_not_empty",
                 sentence:
-                    "The database has a schema deed already, which a restore would have to overwrite. "
+                    "The database already has a schema deed, which a restore would have to overwrite. "
                     + "Give another, empty database.")
         }
         if !found.mayCreate {
             throw .refused(
                 code: "login_not_allowed",
                 sentence:
-                    "The login \(found.login) may not make a schema there. Have an administrator run: "
+                    "The login \(found.login) may not create a schema there. Have an administrator run: "
                     + "alter database … owner to \(found.login)")
         }
         if !found.hasServiceRole, !found.mayCreateRoles {
@@ -94,8 +94,8 @@ struct Restoring {
         if found.version / 10_000 < manifest.postgres {
             throw .refused(
                 code: "postgres_older",
-                sentence: "The dump is of PostgreSQL \(manifest.postgres), and the server is "
-                    + "\(found.version / 10_000): use one that is as new.")
+                sentence: "The dump is from PostgreSQL \(manifest.postgres), and the server is "
+                    + "\(found.version / 10_000): use one that is at least as new.")
         }
         return found
     }
@@ -134,14 +134,14 @@ struct Restoring {
         try prove(database)
     }
 
-    /// Existing roles stay unchanged.
+    /// Creates missing roles. Existing ones stay unchanged.
     private func makeRoles(
         _ source: Source, _ programs: ClientPrograms, for target: RestoreTarget
     ) throws(CommandEnd) {
         let quiet = ["--no-psqlrc", "--quiet", "--no-password"]
         let made = source.run(programs, "psql", quiet + ["--file=\(folder)/roles.sql"])
         // Without ON_ERROR_STOP, psql continues after a role that exists.
-        if made.status != 0 { throw .fault("The roles cannot be made: \(made.output)") }
+        if made.status != 0 { throw .fault("The roles cannot be created: \(made.output)") }
         if target.mayServe { return }
         let statement = Restoring.admission(of: target.login)
         let admitted = source.run(programs, "psql", quiet + ["--command=\(statement)"])
@@ -203,8 +203,8 @@ struct Restoring {
                 code: "backup_incomplete",
                 sentence: "Shard \(shard.number) does not end as the backup's manifest says.")
         }
-        // With a mark, customers' rows are not compared with their events. That would read
-        // everything twice, and deed audit does it.
+        // With a mark, the audit does not compare customers' rows with their events. That would
+        // read everything twice, and is left to `deed audit`.
         let audit = try attempt { () throws(LedgerError) in
             try auditor.audit(shard, since: .start(of: shard), against: wanted)
         }
@@ -216,7 +216,7 @@ struct Restoring {
 
     /// The dump's table of contents, split in two.
     private struct Lists {
-        /// Only this user can write here, so no other user can place a link.
+        /// A folder in which only this user can write, so that no other user can place a link there.
         private let place: String
         var first: String { "\(place)/first" }
         var last: String { "\(place)/last" }

@@ -24,13 +24,13 @@ private let blockCommand = CommandSpec(
 }
 
 private let unblockCommand = CommandSpec(
-    path: ["unblock"], summary: "Takes the block of a purchase back.",
+    path: ["unblock"], summary: "Removes the block from a purchase.",
     options: purchaseOfCustomer + reasons + [.environment, .idempotencyKey, .project]
         + Option.terms + Option.database,
     example:
         "deed unblock --customer u1 --purchase apple:2000000123 --reason \"it was the owner's card\""
 ) { invocation throws(CommandEnd) in
-    try invocation.changeBlock(as: "is not blocked any more") {
+    try invocation.changeBlock(as: "is no longer blocked") {
         blocks, purchase, stream, reason, sender in
         blocks.unblocking(purchase, of: stream, reason: reason, by: sender)
     }

@@ -22,7 +22,7 @@ private let showCustomerCommand = CommandSpec(
     positionals: [customerPositional],
     options: [
         .value("at", "INSTANT", "the instant to ask about (default: now)"),
-        .value("known", "INSTANT", "as recorded by then (default: by now)"),
+        .value("known", "INSTANT", "as recorded by then (default: now)"),
     ] + whom + Option.database,
     onlyReads: true, example: "deed customer show u1 --at 2026-12-24T18:00:00Z"
 ) { invocation throws(CommandEnd) in
@@ -57,7 +57,7 @@ private let listEventsCommand = CommandSpec(
 extension EventsAnswer {
     fileprivate var timeline: String {
         if entries.isEmpty {
-            return "Nothing happened to \"\(stream.customer)\" in \(stream.environment)."
+            return "Nothing has happened to \"\(stream.customer)\" in \(stream.environment)."
         }
         let lines = entries.map { entry in
             "\(entry.recorded.version)   \(entry.recorded.recordedAt.text)   \(entry.type)   "

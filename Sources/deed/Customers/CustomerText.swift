@@ -2,7 +2,7 @@ import Core
 import Service
 
 extension CustomerAnswer {
-    /// Everything about the customer for a person at a terminal.
+    /// Everything about the customer, for a person at a terminal.
     var text: String {
         let stream = entitlements.stream
         let customer = view.customer
@@ -64,7 +64,7 @@ extension Purchase {
             newest.expires.map { "expires \($0.text)" },
             newest.revocation.map { "taken back at \($0.at.text)" },
             block.map { "blocked at \($0.since.text): \($0.reason)" },
-            // A reserved stream held it before a customer claimed it, and is not a customer.
+            // Before a customer claimed it, a reserved stream held it. That stream is not a customer.
             arrival.flatMap { $0.from.isReserved ? nil : $0.words },
             newest.environment != stream.environment ? "in the \(newest.environment)" : nil,
         ]

@@ -18,7 +18,7 @@ let eventsCommand = CommandSpec(
         .flag("no-access", "leave out what each event changed, which is faster"),
         .flag(
             "follow",
-            "continue until it is interrupted; a killed one keeps no place, so programs use GET /v1/events"
+            "continue until interrupted; the place is not stored, so programs use GET /v1/events"
         ),
         .environment, .project,
     ] + Option.database,
@@ -85,7 +85,7 @@ private struct EventsCourse {
         }
     }
 
-    /// `nil` if `--follow` has to try again.
+    /// The next page; `nil` if `--follow` has to try again.
     private mutating func page(of feed: FeedReader) throws(CommandEnd) -> FeedPage? {
         do throws(FeedError) {
             return try feed.page(question)
@@ -97,11 +97,11 @@ private struct EventsCourse {
                     printError("Go on with: --after \(cursor.text(for: question.project))")
                     throw CommandEnd(fault)
                 }
-                if !isInTrouble { printError("\(fault.sentence) It is tried until it works.") }
+                if !isInTrouble { printError("\(fault.sentence) Deed keeps trying.") }
                 isInTrouble = true
                 return nil
             case .cursorOfAnotherDatabase:
-                throw .usage("--after is a cursor of another installation")
+                throw .usage("--after is another installation's cursor")
             case .cursorLost(let restart):
                 throw .refused(
                     code: "cursor_lost",
@@ -119,7 +119,7 @@ extension Invocation {
         var question = FeedQuestion(try project(), environment)
         let since = try instant("since")
         if let after = self["after"] {
-            if since != nil { throw usage("--since and --after are two places to begin at") }
+            if since != nil { throw usage("--since and --after exclude each other") }
             question.start =
                 after == "end" ? .end : .cursor(try cursor(after, of: question.project))
         } else if let since {

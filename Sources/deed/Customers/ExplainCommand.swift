@@ -10,7 +10,7 @@ let explainCustomerCommand = CommandSpec(
     options: [
         .value("entitlement", "ID", "what to explain", isRequired: true),
         .value("at", "INSTANT", "the instant to ask about (default: now)"),
-        .value("known", "INSTANT", "as recorded by then (default: by now)"),
+        .value("known", "INSTANT", "as recorded by then (default: now)"),
     ] + whom + Option.database,
     onlyReads: true, example: "deed customer explain u1 --entitlement pro"
 ) { invocation throws(CommandEnd) in

@@ -90,7 +90,7 @@ extension Invocation {
 }
 
 extension FindAnswer {
-    /// One line for each app whose store was asked, then one for each match.
+    /// One line for each app whose store was queried, then one for each match.
     fileprivate func text(of project: ProjectID) -> String {
         var lines = (told ?? []).map { $0.line(about: words.text) }
         if let told, told.isEmpty {
@@ -99,7 +99,7 @@ extension FindAnswer {
         lines += matches.map(\.line)
         if matches.isEmpty {
             lines.append(
-                "Nothing of the project \"\(project)\" is called \"\(words.text)\" or begins "
+                "Nothing in the project \"\(project)\" is called \"\(words.text)\" or begins "
                     + "with it.")
             if told == nil, words.isOrderNumber {
                 lines.append(
@@ -126,7 +126,7 @@ extension FoundMatch {
         let name = (isPurchase ? purchase : nil) ?? lead.id
         let holder =
             customer.map { "customer \($0)" }
-            ?? "no customer claimed it; to give it to one: deed unclaimed attach \(purchase ?? "") "
+            ?? "no customer has claimed it; to give it to one: deed unclaimed attach \(purchase ?? "") "
             + "--environment \(environment)"
         return [
             "\(lead.kind.words) \(name)", environment, isPurchase ? nil : purchase, product?.text,

@@ -6,7 +6,7 @@ import Service
 /// Longer names come first, because the first match wins.
 let grantCommands = [listGrantsCommand, changeGrantCommand, grantCommand, revokeCommand]
 
-/// Why an admin acts.
+/// Flags for an admin's reason and ticket.
 let reasons: [Option] = [
     .value("reason", "TEXT", "why; it is kept with the event", isRequired: true),
     .value("ticket", "ID", "the support case"),
@@ -19,7 +19,7 @@ private let grantCommand = CommandSpec(
         .value("entitlement", "ID", "what they get", isRequired: true),
         .value("start", "INSTANT", "from when (default: now)"),
         .flag(
-            "after-current", "from when nothing else gives it any more; goes together with --for"),
+            "after-current", "begin when nothing else gives it any more; needs --for"),
         .value("end", "INSTANT", "until when (default: until it is revoked)"),
         .value("for", "DURATION", "how long, instead of an end: P30D, P1M, PT12H"),
         .allowUnknown,
@@ -44,9 +44,9 @@ private let grantCommand = CommandSpec(
 }
 
 private let changeGrantCommand = CommandSpec(
-    path: ["grant", "change"], summary: "Gives a grant another end, which lies ahead.",
+    path: ["grant", "change"], summary: "Gives a grant another end, which must lie in the future.",
     options: [
-        .value("customer", "ID", "whose it is", isRequired: true),
+        .value("customer", "ID", "the customer who holds it", isRequired: true),
         .value("grant", "ID", "the grant's id", isRequired: true),
         .value("end", "INSTANT", "until when"),
         .value("for", "DURATION", "how long from its start, instead of an end: P30D, P1M"),
@@ -74,7 +74,7 @@ private let changeGrantCommand = CommandSpec(
 private let revokeCommand = CommandSpec(
     path: ["revoke"], summary: "Revokes a grant immediately.",
     options: [
-        .value("customer", "ID", "whose it is", isRequired: true),
+        .value("customer", "ID", "the customer who holds it", isRequired: true),
         .value("grant", "ID", "the grant's id", isRequired: true),
     ] + reasons + [.environment, .idempotencyKey, .project] + Option.terms + Option.database,
     example: "deed revoke --customer u1 --grant g_4x1k9d --reason \"given by mistake\""
@@ -117,12 +117,12 @@ extension Invocation {
         let end = try grantEnd()
         let isGiven = end != .never
         if isGiven == has("for-ever") {
-            throw usage("give --end, --for or --for-ever, one of them")
+            throw usage("give exactly one of --end, --for and --for-ever")
         }
         return end
     }
 
-    /// A ticket is a name that Deed has not seen before.
+    /// The ticket, checked by the rules for new names.
     func ticket() throws(CommandEnd) -> Ticket? {
         guard let text = self["ticket"] else { return nil }
         do {
@@ -134,7 +134,7 @@ extension Invocation {
 
     func adminReason() throws(CommandEnd) -> AdminReason {
         let reason: Reason = try requiredID("reason")
-        if reason.isBlank { throw usage("--reason says nothing; say why") }
+        if reason.isBlank { throw usage("--reason is blank; say why") }
         return AdminReason(reason: reason, ticket: try ticket())
     }
 }
@@ -146,7 +146,8 @@ extension GrantAnswer {
         let name = "The grant \(grant.id) of \"\(grant.given.entitlement)\" to \(stream.customer)"
         if !grant.waits { return "\(name) began \(grant.given.start.text) and \(fate)." }
         guard let start = bounds.start else {
-            return "\(name) begins when nothing else gives it any more; what does has no end."
+            return
+                "\(name) begins when nothing else gives it any more, but some other access has no end."
         }
         return
             "\(name) begins when nothing else gives it any more, as far as is known \(start.text), and "

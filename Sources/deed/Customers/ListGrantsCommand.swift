@@ -13,7 +13,7 @@ let listGrantsCommand = CommandSpec(
         .value("from", "INSTANT", "given at this instant or later"),
         .value("to", "INSTANT", "given before this instant"),
         .value("active-at", "INSTANT", "that gives access at this instant"),
-        .value("after", "PLACE", "only what comes after this place, which a page ends with"),
+        .value("after", "PLACE", "only what comes after this place, printed at the end of a page"),
         .value("limit", "COUNT", "at most this many (default: 100)"),
         .environment, .project,
     ] + Option.database,
@@ -24,7 +24,7 @@ let listGrantsCommand = CommandSpec(
     let limit = try invocation.integer("limit", in: 1...1000) ?? 100
     let after = try invocation["after"].map { text throws(CommandEnd) in
         guard let place = GrantPlace(text) else {
-            throw invocation.usage("--after takes the place with which a page ended")
+            throw invocation.usage("--after takes the place printed at the end of a page")
         }
         return place
     }
@@ -45,7 +45,7 @@ extension Invocation {
         filter.entitlement = try id("entitlement")
         let reason: Reason? = try id("reason")
         if reason?.isBlank == true {
-            throw usage("--reason says nothing; give words of the reason")
+            throw usage("--reason is blank; give words of the reason")
         }
         filter.reason = reason?.text
         (filter.from, filter.to) = try period()
@@ -57,12 +57,12 @@ extension Invocation {
 extension GrantListAnswer {
     fileprivate var table: String {
         if grants.isEmpty, next == nil {
-            return "No grant of \(project) in \(environment) fits."
+            return "No grant of \(project) in \(environment) matches."
         }
         let more =
             next.map { next in
                 grants.isEmpty
-                    ? ["None of the newest fits; for those before, see: --after \(next.text)"]
+                    ? ["None of the newest matches; for older ones, see: --after \(next.text)"]
                     : ["There is more; see: --after \(next.text)"]
             } ?? []
         return (grants.map { $0.line(actorNames) } + more).joined(separator: "\n")

@@ -37,7 +37,7 @@ let mergeCommand = CommandSpec(
             return (
                 answer.json,
                 into == nil
-                    ? "\(from) is no part of \(other) any more."
+                    ? "\(from) is no longer a part of \(other)."
                     : "\(from) is a part of \(other) now."
             )
         }

@@ -42,10 +42,11 @@ private let closeOrderCommand = CommandSpec(
     path: ["order", "close"],
     summary: "Closes an order that was cancelled, or that was settled by hand.",
     options: [
-        .value("customer", "ID", "whose it is", isRequired: true),
+        .value("customer", "ID", "the customer who holds it", isRequired: true),
         .value("order", "ID", "the order's id", isRequired: true),
         .value(
-            "because", "CAUSE", "cancelled, or settled when support gave by hand what it brings",
+            "because", "CAUSE",
+            "cancelled, or settled if support gave by hand what the order brings",
             isRequired: true),
     ] + reasons + [.environment, .idempotencyKey, .project] + Option.database,
     example:

@@ -36,7 +36,7 @@ extension RefundRequestsAnswer {
         var lines = requests.map(\.line)
         if unread > 0 { lines.append("Some customers cannot be read (\(unread)); see: deed audit") }
         if lines.isEmpty {
-            return "No refund of \(project) in \(environment) waits for an answer."
+            return "No refund of \(project) in \(environment) is waiting for an answer."
         }
         if let next { lines.append("There is more; see: --after \(next.text)") }
         return lines.joined(separator: "\n")

@@ -5,7 +5,7 @@ import JSON
 import Service
 
 extension Option {
-    /// Flags of commands that can be rehearsed and can require versions.
+    /// Flags of commands that can be rehearsed or made to require certain versions.
     static let terms = [
         flag("dry-run", "only show what would change, and do nothing"),
         value(
@@ -26,7 +26,7 @@ extension Invocation {
                 customers == 1...1
                     ? "--if-version takes a customer's version like 12"
                     : "--if-version takes the versions of both customers like 12,7, in the order of the call: of "
-                        + "who holds now, and of who is to hold")
+                        + "the present holder, and of the new one")
         }
         return Terms(isRehearsal: has("dry-run"), versions: versions.compactMap(\.self))
     }
@@ -57,7 +57,7 @@ extension RehearsalAnswer {
 }
 
 extension RehearsalAnswer.Side {
-    /// What would change, for a person at a terminal.
+    /// The changes that a rehearsal found, for a person at a terminal.
     fileprivate func text(withEnvironment isTold: Bool) -> String {
         var lines: [String] = []
         let (old, new) = (before.entitlements.all, after.entitlements.all)

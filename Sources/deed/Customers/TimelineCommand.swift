@@ -55,7 +55,7 @@ struct TimelineSpan {
         let goesOn = rows.contains { $0.bars.contains { $0.interval.end == nil } }
         let life = Life(
             from: starts.min() ?? mark, to: max(ends.max() ?? mark, starts.max() ?? mark))
-        // A life of minutes that ended long ago would take only one column.
+        // Minutes of activity that ended long ago would fit into a single column.
         let isDrawn = goesOn || start != nil || end != nil || life.isNear(mark)
         let early = isDrawn ? min(life.from, mark) : life.from
         let late = isDrawn ? max(life.to, mark) : life.to
@@ -73,7 +73,7 @@ struct TimelineSpan {
 
     private static let day: Int64 = 86_400_000
 
-    /// From the first event to the last.
+    /// The time from the first event to the last.
     private struct Life {
         let from: Instant
         let to: Instant
@@ -84,7 +84,7 @@ struct TimelineSpan {
             return isTooLong ? .max : length
         }
 
-        /// Whether it stays visible in a drawing that includes the moment.
+        /// Whether this time stays visible in a drawing that includes the moment.
         func isNear(_ moment: Instant) -> Bool {
             let reach = Life(from: min(from, moment), to: max(to, moment)).length
             return length == 0 || reach / 20 <= length
@@ -93,7 +93,7 @@ struct TimelineSpan {
 
     var isOfDays: Bool { Life(from: start, to: end).length > 3 * TimelineSpan.day }
 
-    /// As precise as the length requires: days, minutes or seconds.
+    /// The instant to the day, the minute or the second, depending on the drawing's length.
     func text(of instant: Instant) -> String {
         if isOfDays { return String(instant.text.prefix(10)) }
         let isOfSeconds = Life(from: start, to: end).length <= 600_000
@@ -154,7 +154,7 @@ struct TimelineDrawing {
         let minutes = "\(span.mark.text.prefix(16))Z"
         if place < 0 { return "← \(minutes)" }
         if place >= columns { return blanks(columns - minutes.count - 2) + "\(minutes) →" }
-        // Next to the mark, if there is room.
+        // Write the instant next to the mark, if there is room.
         let brief = span.isOfDays ? String(span.mark.text.prefix(10)) : String(minutes.suffix(6))
         for text in [minutes, brief] {
             if place + 2 + text.count <= columns { return blanks(place) + "▼ " + text }

@@ -3,10 +3,10 @@ import JSON
 
 let doctorCommand = CommandSpec(
     path: ["doctor"],
-    summary: "Checks the installation, and says of each thing that is wrong what to do.",
+    summary: "Checks the installation, and says what to do about each problem.",
     options: [
         .value("only", "CODES", "only these checks, separated by commas"),
-        .flag("fix", "also do what is harmless, and check again"),
+        .flag("fix", "also make harmless repairs, and check again"),
         .listen, .tlsCertificate, .tlsKey, .connections, .extraRoots, .secretKeyFile,
     ] + Option.database,
     onlyReads: true, example: "deed doctor --json"
@@ -37,17 +37,17 @@ extension Invocation {
     }
 }
 
-/// What the checks found.
+/// The findings of the checks.
 struct Verdict {
     private struct Line {
         let check: HealthCheck
         let findings: [Finding]
-        /// Why nothing could be examined, or `nil`.
+        /// Why the checks could not run, or `nil`.
         let obstacle: String?
     }
 
     private var lines: [Line] = []
-    /// What was fixed.
+    /// The repairs that were made.
     var done: [String] = []
 
     init(_ checks: [HealthCheck], _ patient: Patient) {
@@ -97,8 +97,8 @@ struct Verdict {
         count(.wrong) == 0 ? nil : .refused(code: "not_in_order", sentence: sentence)
     }
 
-    /// Only what needs a person; `--json` lists every check. If the command fails, its error has
-    /// the summary.
+    /// Only the findings that need a person, while `--json` lists every check. If the command fails,
+    /// its error has the summary.
     var text: String {
         let found = lines.flatMap { line in
             line.findings.map { finding -> String in

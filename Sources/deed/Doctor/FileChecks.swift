@@ -14,12 +14,12 @@ extension HealthCheck {
         if fileExists(folder) || patient.settings.databaseURL == nil { return nil }
         return Finding(
             sentence:
-                "\(folder) is not there. What instances have seen of the log is kept in it for their next start.",
-            remedy: "Make it, for the user who serves.",
+                "\(folder) does not exist. Instances keep what they have seen of the log in it for their next start.",
+            remedy: "Create it for the user who runs the service.",
             commands: [.shell("mkdir -p \(shellWord(folder))")],
             fix: { () throws(CommandEnd) in
                 if mkdir(folder, 0o755) == 0 || errno == EEXIST { return }
-                throw .fault("\(folder) cannot be made: \(String(cString: strerror(errno)))")
+                throw .fault("\(folder) cannot be created: \(String(cString: strerror(errno)))")
             })
     }
 
@@ -29,11 +29,11 @@ extension HealthCheck {
         let folder = patient.settings.dataFolder
         var found = stat()
         guard let user = patient.user, stat(folder, &found) == 0 else { return nil }
-        // A service started by root gives root's folder to its own user.
+        // A service that root starts passes root's folder on to its own user.
         if found.st_uid == user.id || found.st_uid == 0 && geteuid() == 0 { return nil }
         if geteuid() != 0, access(folder, W_OK | X_OK) == 0 { return nil }
         return Finding(
-            sentence: "\(folder) does not belong to \(user.name), who serves.",
+            sentence: "\(folder) does not belong to \(user.name), who runs the service.",
             remedy: "As root, give it to that user.",
             commands: [.shell("chown -R \(user.name) \(shellWord(folder))")])
     }
@@ -47,7 +47,7 @@ extension HealthCheck {
         if foreign.isEmpty { return nil }
         return Finding(
             sentence:
-                "\(foreign.count) files in \(folder) do not belong to \(user.name), who serves; an instance "
+                "\(foreign.count) files in \(folder) do not belong to \(user.name), who runs it; an instance "
                 + "that may not read them stops work.",
             remedy: "As root, give them to that user.",
             commands: [.shell("chown -R \(user.name) \(shellWord(folder))")])
@@ -63,7 +63,7 @@ extension HealthCheck {
         else { return nil }
         return Finding(
             sentence:
-                "At most \(limit.rlim_max) files may be open, and \(wanted) are wanted: fewer connections will "
+                "At most \(limit.rlim_max) files may be open, and \(wanted) are needed: fewer connections will "
                 + "be served.",
             remedy:
                 "Raise the hard limit (LimitNOFILE= of systemd) where deed is started, or serve fewer.",
@@ -92,7 +92,7 @@ extension HealthCheck {
             return [certificate, key].filter { !isReadable($0, by: user) }.map { file in
                 Finding(
                     sentence:
-                        "\(file) is unreadable by \(user.name), who serves, once it is renewed.",
+                        "\(file) will be unreadable by \(user.name) when it is renewed.",
                     remedy: "As root, give it to that user, and have its renewal do so, too.",
                     commands: [.shell("chown \(user.name) \(shellWord(file))")])
             }

@@ -5,7 +5,7 @@ import Commands
 struct HealthCheck: Sendable {
     /// A stable code for programs and for `--only`.
     let code: String
-    /// What it examines.
+    /// What the check examines.
     let subject: String
     let level: Finding.Level
     /// How complete a set-up must be before the check makes sense.
@@ -48,9 +48,9 @@ struct Finding {
     let sentence: String
     /// What to do, in words.
     let remedy: String
-    /// Commands that do it, word for word; empty if only a person can.
+    /// The exact commands for the remedy; empty if there are none.
     var commands: [Advice] = []
-    /// Makes the repair. Only present if it can do no harm.
+    /// Makes the repair. `nil` unless the repair is harmless.
     var fix: (() throws(CommandEnd) -> Void)?
 }
 
@@ -70,7 +70,7 @@ struct Advice {
 }
 
 extension HealthCheck {
-    /// Ordered as a set-up depends on them.
+    /// All checks, in the order in which a set-up depends on them.
     static let all: [HealthCheck] =
         [
             databaseURL, dataFolder, dataFolderOwner, seenFiles, descriptors, disk, keyMissing,

@@ -33,7 +33,7 @@ extension HealthCheck {
         }
         return Finding(
             sentence:
-                "\(path) is unreadable by \(user.name), who serves: only its owner may read it.",
+                "\(path) is unreadable by \(user.name), who runs the service.",
             remedy: "As root, give it to that user.",
             commands: [.shell("chown \(user.name) \(shellWord(path))")])
     }

@@ -22,13 +22,13 @@ final class Patient {
         settings = Settings(invocation)
     }
 
-    /// For root the user who serves, otherwise the current user.
+    /// For root, the user who runs the service; for others, the current user.
     lazy var user: ServiceUser? =
         DataFolder.user(of: settings.dataFolder) ?? ServiceUser(id: geteuid())
 
     var keyFile: SecretKeyFile { invocation.secretKeyFile }
 
-    /// The database, or why there is none.
+    /// The database, or the reason why there is none.
     private(set) lazy var database: Result<Database, CommandEnd> = {
         do throws(CommandEnd) {
             let database = try invocation.database()
@@ -39,21 +39,23 @@ final class Patient {
         }
     }()
 
-    /// The server, or why it does not answer.
+    /// The server, or the reason why it does not answer.
     private(set) lazy var server: Result<ServerExamination, CommandEnd> = {
         do throws(CommandEnd) {
             let database = try database.get()
             let found = try attempt { () throws(LedgerError) in
                 try ServerExamination.of(database.connection(role: nil))
             }
-            guard let found else { throw .fault("The server says nothing of itself.") }
+            guard let found else {
+                throw .fault("The server returned no information about itself.")
+            }
             return .success(found)
         } catch {
             return .failure(error)
         }
     }()
 
-    /// The schema and the log's format, or why they are unknown.
+    /// The schema and the log's format, or the reason why they are unknown.
     private(set) lazy var standing: Result<SchemaStanding, CommandEnd> = {
         do throws(CommandEnd) {
             let database = try database.get()

@@ -10,8 +10,8 @@ extension HealthCheck {
     ) { patient throws(CommandEnd) in
         if try patient.standing.get().migration != 0 { return nil }
         return Finding(
-            sentence: "The database has no schema of Deed's.",
-            remedy: "Make it, with the owner's login.", commands: [.shell("deed migrate")])
+            sentence: "The database does not have Deed's schema.",
+            remedy: "Create it with the owner's login.", commands: [.shell("deed migrate")])
     }
 
     static let schemaOutdated = one(
@@ -82,7 +82,7 @@ extension HealthCheck {
         if !server.isSuperuser || patient.settings.databaseURL == nil { return nil }
         return Finding(
             sentence:
-                "The login \(server.login) is a superuser: who takes over the service can change the log.",
+                "The login \(server.login) is a superuser: anyone who takes over the service can change the log.",
             remedy:
                 "Serve with a login of its own (docs/operations.md), or take that right away.",
             commands: [.sql("alter role \(sqlName(server.login)) nosuperuser")])
@@ -96,7 +96,7 @@ extension HealthCheck {
         if patient.settings.databaseURL == nil { return nil }
         return Finding(
             sentence:
-                "The login \(server.login) owns the schema: who takes over the service can change the log.",
+                "The login \(server.login) owns the schema: anyone who takes over the service can change the log.",
             remedy: "Serve with another login, and keep this one for deed migrate.",
             commands: [])
     }

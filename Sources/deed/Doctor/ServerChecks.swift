@@ -36,7 +36,7 @@ extension HealthCheck {
             return nil
         }
         return Finding(
-            sentence: sentence, remedy: "Begin the restore again; it removes what is half there.")
+            sentence: sentence, remedy: "Begin the restore again; it removes the incomplete data.")
     }
 
     static let databaseReachable = one(

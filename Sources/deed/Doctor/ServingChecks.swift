@@ -11,7 +11,7 @@ extension HealthCheck {
     ) { patient throws(CommandEnd) in
         if !patient.projects.isEmpty { return nil }
         return Finding(
-            sentence: "There is no project yet, so nothing can be called.",
+            sentence: "There is no project yet, so no call can succeed.",
             remedy: "Make one.", commands: [.shell("deed project create default")])
     }
 
@@ -22,7 +22,7 @@ extension HealthCheck {
             Finding(
                 sentence: "The project \(listed.project) cannot be read, and is closed.",
                 remedy:
-                    "If a newer release wrote it, install that one; else see what was changed with the audit.",
+                    "If a newer release wrote it, install that release. Otherwise, see with the audit what was changed.",
                 commands: [.shell("deed audit")])
         }
     }
@@ -34,8 +34,8 @@ extension HealthCheck {
             guard let words = InstanceWords(seen) else { return nil }
             return Finding(
                 sentence:
-                    "The instance \(seen.name) on \(words.host) at \(words.listen) is silent since "
-                    + "\(span(seen.seenAgo)), and did not stop in order.",
+                    "The instance \(seen.name) on \(words.host) at \(words.listen) has been silent for "
+                    + "\(span(seen.seenAgo)), and did not stop properly.",
                 remedy: "Start it again. If it is gone for good, forget it.",
                 commands: [
                     .sql("delete from deed.instances where instance = '\(seen.name)'")
@@ -52,7 +52,7 @@ extension HealthCheck {
             }
             return Finding(
                 sentence: "The instance \(seen.name) on \(words.host) is not ready: \(reason)",
-                remedy: "Remove that reason; it is ready again by itself.")
+                remedy: "Remove the cause; the instance then becomes ready by itself.")
         }
     }
 
@@ -88,7 +88,7 @@ extension HealthCheck {
         let stuck = try patient.condition.get().queue?.alarming ?? 0
         if stuck == 0 { return nil }
         return Finding(
-            sentence: "\(stuck) pieces of evidence were tried often and could not be judged.",
+            sentence: "\(stuck) pieces of evidence were tried many times and could not be judged.",
             remedy: "See why, and settle each: docs/intake.md.",
             commands: [.shell("deed intake list")])
     }

@@ -7,12 +7,13 @@ import Service
 
 let erasureCommands = [exportCommand, eraseCommand, erasedCommand]
 
-/// A list of ten thousand erasures takes some megabytes.
+/// A list of ten thousand erasures takes a few megabytes.
 private let listLimit = 64 << 20
 
 private let eraseCommand = CommandSpec(
     path: ["customer", "erase"],
-    summary: "Forgets a person: rights end, rows and contents of events go. Cannot be undone.",
+    summary:
+        "Erases a person: rights end, and rows and event contents are deleted. Cannot be undone.",
     positionals: [customerPositional],
     options: [
         .value("customer", "ID", "the customer's id, as a flag"),
@@ -70,7 +71,7 @@ private let eraseCommand = CommandSpec(
 private let erasedCommand = CommandSpec(
     path: ["customer", "erased"],
     summary:
-        "Says when a customer was erased, by whom and why, and looks whether anything is left.",
+        "Shows when, by whom and why a customer was erased, and checks whether anything is left.",
     positionals: [customerPositional],
     options: [
         .value("customer", "ID", "the customer's id, as a flag"),
@@ -101,7 +102,8 @@ private let erasedCommand = CommandSpec(
             throw .refused(
                 code: "erasure_unfinished",
                 sentence:
-                    "Something is left; a service that runs empties it within seconds. Look again.")
+                    "Something is left; a running service empties it within seconds. Check again then."
+            )
         }
     }
 }
@@ -116,8 +118,8 @@ extension Invocation {
             treatment: treatment, intent: self["intent"])
     }
 
-    /// Erases the customers in order. An interrupted list restarts from its beginning: customers
-    /// already erased are skipped, and any who came back since are erased again.
+    /// Erases the customers in order. An interrupted list starts again from its beginning: customers
+    /// already erased are skipped, and any who have come back since are erased again.
     fileprivate func eraseListed(in path: String) throws(CommandEnd) {
         let content = try readFile(path, limit: listLimit)
         let lines = content.split(whereSeparator: \.isNewline).map(String.init)
@@ -126,7 +128,7 @@ extension Invocation {
         for (number, line) in lines.enumerated() {
             guard let customer = try? CustomerID(line), !customer.isReserved else {
                 throw usage(
-                    "line \(number + 1) of \(path) is no customer's id; nothing was done")
+                    "line \(number + 1) of \(path) is not a customer's id; nothing was done")
             }
             requests.append(try erasure(of: customer))
         }
@@ -161,7 +163,7 @@ extension Invocation {
         for (number, line) in lines.enumerated() {
             guard let one = ListedErasure(String(line)) else {
                 throw usage(
-                    "line \(number + 1) of \(path) is no erasure as deed customer erased --list --json prints it"
+                    "line \(number + 1) of \(path) is not an erasure as printed by deed customer erased --list --json"
                 )
             }
             listed.append(one)

@@ -100,7 +100,7 @@ struct ErasureCourse {
         printText(isJSON ? json.text : "\(line.text)   \(outcome)".withVisibleControls)
     }
 
-    /// Empties what is left, including remains of an earlier run that was killed.
+    /// Empties the remaining contents, including those that an earlier, killed run left behind.
     func end() throws(CommandEnd) {
         if isDryRun {
             if !isJSON { printText("Nothing was done; do it with: --yes") }
@@ -142,7 +142,8 @@ private struct Line {
     }
 }
 
-/// Purchases in a restored log that wait for a customer, by the marks of their erasure. Read once.
+/// Purchases in a restored log that are waiting for a customer, by the marks of their erasure. They
+/// are read only once.
 private struct WaitingPurchases {
     private struct Place: Hashable {
         let project: ProjectID
@@ -185,7 +186,7 @@ extension ErasureLook {
         let parts = Set(sides.map(\.stream.customer)).subtracting([customer]).sorted()
         let found: [(words: String, names: [String])] = [
             ("rights end", Set(sides.flatMap(\.ending)).sorted().map(\.text)),
-            ("the store goes on charging for", sides.flatMap(\.renewing).map(\.description)),
+            ("the store keeps charging for", sides.flatMap(\.renewing).map(\.description)),
             ("goes along", parts.map(\.text)),
             ("purchases came from", Set(sides.flatMap(\.cameFrom)).sorted().map(\.text)),
         ]
@@ -216,7 +217,7 @@ extension ErasureLook.Side {
         }
         if !renewing.isEmpty {
             let names = renewing.map(\.description).joined(separator: ", ")
-            lines.append("    the store goes on charging for: \(names)")
+            lines.append("    the store keeps charging for: \(names)")
         }
         if !cameFrom.isEmpty {
             let names = cameFrom.map(\.text).joined(separator: ", ")
@@ -231,7 +232,7 @@ extension ErasureAnswer {
     var text: String {
         let places = erasures.map { "\($0.stream.environment)" }.joined(separator: " and ")
         return "\(customer) was erased in \(places)."
-            + (isEmptied ? "" : " A service that runs empties the rest.")
+            + (isEmptied ? "" : " A running service empties the rest.")
     }
 }
 

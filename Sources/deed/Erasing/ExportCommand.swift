@@ -23,7 +23,7 @@ let exportCommand = CommandSpec(
     }
 }
 
-/// The part that is written next.
+/// The part of the document that is written next.
 private final class Page {
     var bytes: [UInt8] = []
 

@@ -39,6 +39,6 @@ struct ListedErasure {
     /// Whether the recorded event repeats this erasure.
     func isRepeated(_ recorded: RecordedEvent) -> Bool { recorded.cause == "key:\(key)" }
 
-    /// The same at every attempt.
+    /// An idempotency key that is the same at every attempt.
     var key: String { "again:\(position)/\(erasedAt.text)" }
 }

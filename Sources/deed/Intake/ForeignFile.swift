@@ -6,7 +6,7 @@ let evidenceKinds =
     "Evidence is an app's receipt (its file, or that in base64), a signed transaction (three parts joined by "
     + "dots), a notification with signedPayload, or a reply of verifyReceipt."
 
-/// What a file without evidence is, such as "a PNG picture"; `nil` if unknown.
+/// The kind of a file without evidence, such as "a PNG picture"; `nil` if unknown.
 func foreignKind(of bytes: [UInt8]) -> String? {
     if bytes.allSatisfy({ $0 == 0x20 || (0x09...0x0D).contains($0) }) { return "empty" }
     if let kind = beginnings.first(where: { bytes.starts(with: $0.bytes) }) { return kind.name }

@@ -94,7 +94,7 @@ extension Invocation {
         try id(positional(0) ?? "", named: "the item's id")
     }
 
-    /// `nil` for all states.
+    /// The state from the flag; `nil` for all states.
     fileprivate func intakeState() throws(CommandEnd) -> IntakeItem.State.Word? {
         guard let text = self["state"] else { return .waiting }
         if text == "all" { return nil }

@@ -46,7 +46,7 @@ let submitCommand = CommandSpec(
 extension Invocation {
     private static let fileLimit = 100
 
-    /// The request, and what each piece of its evidence is called.
+    /// The request, and a name for each piece of its evidence.
     fileprivate func submissionRequest() throws(CommandEnd) -> (SubmissionRequest, [String]) {
         let files = allPositionals
         let token = try tokenEvidence()
@@ -61,11 +61,11 @@ extension Invocation {
         if let token { pieces.append(token) }
         let request = SubmissionRequest(
             pieces, isRestore: has("restore"), order: try id("order"), only: nil)
-        // The token itself is half a secret.
+        // The token itself should stay confidential.
         return (request, files + (token == nil ? [] : ["the token"]))
     }
 
-    /// A purchase token with what belongs to it.
+    /// A purchase token with its package and product.
     private func tokenEvidence() throws(CommandEnd) -> RawEvidence? {
         let flags = ["package": "package", "token": "google-token", "product": "product"]
         guard let given = self["google-token"] else {
@@ -110,7 +110,7 @@ extension Invocation {
 }
 
 extension SubmittedItem {
-    /// Whether it gives the customer nothing.
+    /// Whether the customer gets nothing from this evidence.
     fileprivate var isRefused: Bool {
         switch result {
         case .believed(.recorded), .believed(.alreadyKnown), .believed(.alreadySettled), .undecided:

@@ -34,7 +34,7 @@ let verifyCommand = CommandSpec(
 }
 
 extension Invocation {
-    /// Takes the file apart. Reads no more than evidence may contain.
+    /// Examines the file. Reads no more bytes than evidence may have.
     func examination() throws(CommandEnd) -> Examination {
         var question = EvidenceQuestion(now: try instant("at") ?? systemClock())
         question.bundleID = try id("bundle-id")

@@ -95,7 +95,8 @@ struct VerifyReport {
         return [first, second, third]
     }
 
-    /// Strangers write evidence. Its control characters must not reach a terminal.
+    /// The text with visible control characters. Evidence may come from strangers, so its control
+    /// characters must not reach a terminal.
     private func visible(_ text: String) -> String {
         String(
             String.UnicodeScalarView(

@@ -11,7 +11,7 @@ let acceptLogCommand = CommandSpec(
     path: ["accept-log"],
     summary: "Accepts the log as it is, although it lacks events that instances have seen.",
     options: [
-        .flag("dry-run", "only show what this machine knows to be lacking; it takes no reason"),
+        .flag("dry-run", "only show what this machine knows to be missing; it takes no reason"),
         .value("reason", "TEXT", "why; it is kept with the event"),
         .value("ticket", "ID", "the support case"), .testClock,
     ] + Option.database,
@@ -80,13 +80,13 @@ extension Invocation {
     ) throws(CommandEnd) -> AcceptedLog {
         var settings = database.modestSettings(
             clock: try clock(over: database, onlyReads: false))
-        // Start without memory, because what was seen is what is being given up.
+        // Start without memory of the log, because this command gives up what was seen.
         settings.memory = .none
         let live = Live(
             settings, Outside(verifier: Verifier(extraRoots: []), keys: secretKeyFile.ring))
         defer { live.ledger.close() }
         let accepted = try obey(live.useCases.acceptance.accept(reason, by: sender))
-        // If nothing was recorded, nothing was accepted.
+        // The log counts as accepted only if that was recorded.
         if !accepted.projects.isEmpty { try ask(live.ledger.forgetLostEnds()) }
         return accepted
     }

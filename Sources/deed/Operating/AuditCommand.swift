@@ -45,7 +45,7 @@ let auditCommand = CommandSpec(
                 try report.auditProjections(auditor, sample: sample)
             }
         } catch {
-            // Reports what was found and done so far.
+            // Report what was found and done before the error.
             if report.hasNews { invocation.show(report.json, text: report.text) }
             throw error
         }
@@ -58,7 +58,7 @@ let auditCommand = CommandSpec(
     }
 }
 
-/// What an audit has read and found.
+/// The results of an audit so far.
 private struct AuditReport {
     private(set) var quarantined: [QuarantinedEvent]?
     private var schema: [SchemaDifference] = []

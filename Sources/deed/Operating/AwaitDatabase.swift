@@ -16,9 +16,9 @@ extension Database {
     private static let pauseMilliseconds = 500
     private static let pausesBetweenWords = 20
 
-    /// Waits until the database is reachable, and logs that. False if the program is asked to stop
-    /// meanwhile. Does not wait for a private database, because the command that needs it starts
-    /// it.
+    /// Waits until the database is reachable, and logs the wait. Returns `false` if the program is asked
+    /// to stop meanwhile. Does not wait for a private database, because the command that needs it
+    /// starts it.
     func awaitServer(log: Log) -> Bool {
         if isPrivate { return true }
         var pauses = 0
@@ -38,7 +38,7 @@ extension Database {
         return true
     }
 
-    /// Why there is no session, if waiting may help.
+    /// Why the database cannot be reached, if waiting may help.
     private var absence: String? {
         do throws(LedgerError) {
             var schema = Schema(serviceConnection)

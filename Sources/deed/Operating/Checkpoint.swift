@@ -4,8 +4,8 @@ import Crypto
 import JSON
 import Ledger
 
-/// Where every shard ended at an instant, signed with the installation's key. Write access to the
-/// database is not enough to forge one.
+/// The ends of all shards at an instant, signed with the installation's key. Write access to the
+/// database is not enough to forge a checkpoint.
 struct Checkpoint {
     private static let format: Int64 = 1
 

@@ -50,7 +50,7 @@ let migrateCommand = CommandSpec(
     let standing = try attempt { () throws(LedgerError) in try schema.standing() }
     var raising = Raising(to: standing)
     if invocation.has("format") {
-        // A newer release has raised it further.
+        // A newer release has raised the format further.
         if let error = standing.error {
             try attempt { () throws(LedgerError) -> Void in throw error }
         }
@@ -75,7 +75,7 @@ let migrateCommand = CommandSpec(
 
 /// The log's format, and whether the call raised it.
 private struct Raising {
-    /// The format before; `nil` under a schema that is older than formats.
+    /// The format before the call; `nil` if the schema is older than formats.
     let before: LogFormat?
     let isPending: Bool
     var isDone = false

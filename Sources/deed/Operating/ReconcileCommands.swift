@@ -15,7 +15,7 @@ let reconcileCommands = [
 
 private let reconcileCommand = CommandSpec(
     path: ["reconcile"],
-    summary: "Compares a project with clock, stores and log, and mends what is missing.",
+    summary: "Compares a project with the clock, the stores and the log, and adds what is missing.",
     options: [
         .value("only", "STEPS", "only these, separated by commas: \(ReconcileStep.list)"),
         .flag("dry-run", "only look: change nothing and record nothing"),
@@ -128,7 +128,7 @@ extension Invocation {
         wish.plan.repairs = has("repair")
         if let flag = wish.plan.idle {
             throw usage(
-                "--\(flag) changes nothing about --only \(self["only"] ?? ""): add projections, or leave "
+                "--\(flag) has no effect with --only \(self["only"] ?? ""): add projections, or leave "
                     + "--\(flag) out")
         }
         wish.parallel = try integer("parallel", in: 1...16) ?? wish.parallel

@@ -13,7 +13,7 @@ struct SecretKeyFile: Sendable {
     let path: String
     /// The folder to create with the first key, if it is Deed's own.
     var folder: String?
-    /// Who will own a new key made by root. By default, the folder's owner.
+    /// The owner of a new key that root creates. By default, the folder's owner.
     var owner: ServiceUser?
 
     /// The next key during a rotation.
@@ -36,7 +36,7 @@ struct SecretKeyFile: Sendable {
                 String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self)
             }
             let old = "\(parts.last ?? "").old"
-            // Before keys had names, there was a single old key.
+            // Before keys had names, there was only one old key.
             if name == old || name.hasPrefix("\(old).") { names.append(name) }
         }
         var keys: [SecretKey] = []
@@ -162,8 +162,8 @@ extension Invocation {
         try secretKeyFile.key(making: making)
     }
 
-    /// The key for signing. Creates a missing one, unless something is sealed: then the key is
-    /// lost.
+    /// The key for signing. Creates a missing key, unless sealed data shows that there was one, which is
+    /// then lost.
     func signingKey() throws(CommandEnd) -> SecretKey {
         if fileExists(secretKeyFile.path) { return try secretKey(making: false) }
         let database = try database()

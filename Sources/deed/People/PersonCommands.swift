@@ -20,7 +20,7 @@ private let emailPositional = Positional(name: "ADDRESS", help: "the person's e-
 
 private let createPersonCommand = CommandSpec(
     path: ["person", "create"],
-    summary: "Adds a person to the console, and prints a link to choose a password by, once.",
+    summary: "Adds a person to the console, and prints a one-time link for choosing a password.",
     options: [
         .email, .value("role", "ROLE", "reader, support or admin", isRequired: true),
         .consoleURL, .project,
@@ -74,7 +74,8 @@ private let setPersonCommand = CommandSpec(
 
 private let resetPersonCommand = CommandSpec(
     path: ["person", "reset"],
-    summary: "Ends a person's password and sessions, and prints a link to choose a new one by.",
+    summary:
+        "Revokes a person's password and sessions, and prints a link for choosing a new password.",
     positionals: [emailPositional], options: [.consoleURL] + Option.database,
     example: "deed person reset ann@example.com"
 ) { invocation throws(CommandEnd) in
@@ -152,7 +153,7 @@ extension Invocation {
             text: url)
         if isJSON { return }
         printError(
-            "The link is shown only this once. It is good once, until \(link.ends.text), for \(link.person.email)."
+            "The link is shown only this once. It works once, until \(link.ends.text), for \(link.person.email)."
         )
     }
 }

@@ -15,7 +15,7 @@ let allowAppCommand = CommandSpec(
 
 let disallowAppCommand = CommandSpec(
     path: ["project", "disallow-app"],
-    summary: "Withdraws that; an app that the project has stays until it is removed.",
+    summary: "Withdraws that permission; an app that the project has stays until it is removed.",
     positionals: [bundlePositional],
     options: [anyApp, .store, .idempotencyKey, .project] + Option.database,
     example: "deed project disallow-app com.example.game"
@@ -56,7 +56,7 @@ extension Invocation {
 }
 
 extension AppAllowances {
-    /// In words, for a list.
+    /// The allowances in words, for a list.
     var words: String {
         let named = apps.map(\.id.text)
         if isAny { return (["any"] + named).joined(separator: ", ") }

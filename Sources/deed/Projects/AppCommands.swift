@@ -72,7 +72,7 @@ extension Option {
         } + [store]
 
     static let store = value(
-        "store", "NAME", "the app's store, if the flag that names it does not tell")
+        "store", "NAME", "the app's store, if the flag that names the app does not imply it")
 }
 
 extension Invocation {
@@ -97,7 +97,7 @@ extension Invocation {
         throw usage("name one app with \(flags)")
     }
 
-    /// The store that is named, if one is.
+    /// The store that a flag names, if any.
     func wantedStore() throws(CommandEnd) -> (any StoreProfile)? {
         guard let name = self["store"] else { return nil }
         guard let profile = storeProfiles.first(where: { $0.store.rawValue == name }) else {
@@ -107,7 +107,7 @@ extension Invocation {
         return profile
     }
 
-    /// Missing flags change nothing.
+    /// The change that the flags describe. Missing flags change nothing.
     fileprivate func appChange(of store: Store) throws(CommandEnd) -> AppChange {
         var change = AppChange()
         if store != .unnamed {

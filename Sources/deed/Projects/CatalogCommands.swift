@@ -148,7 +148,7 @@ extension URL {
 }
 
 extension Ledger {
-    /// Updates the rows that other programs read before the command ends.
+    /// Updates the rows that other programs read, so that they are current when the command ends.
     fileprivate func projectAnew() throws(CommandEnd) {
         let progress = Progress()
         defer { progress.end() }

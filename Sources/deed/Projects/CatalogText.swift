@@ -3,7 +3,7 @@ import Commands
 import Core
 import Service
 
-/// What a catalog file changes, and for whom.
+/// A catalog file's changes, and the customers whom they affect.
 struct CatalogPreview {
     let step: CatalogStep
     let counts: AccessCounts

@@ -82,7 +82,7 @@ extension Invocation {
         }
     }
 
-    /// Missing flags change nothing.
+    /// The change that the flags describe. Missing flags change nothing.
     func credentialsChange(of store: Store) throws(CommandEnd) -> CredentialsChange {
         let members = storeProfiles.filter { $0.store == store }.flatMap(\.credentials)
         let foreign = storeProfiles.filter { $0.store != store }.flatMap(\.credentials)

@@ -12,13 +12,13 @@ private let keyPositional = Positional(
     name: "ID", help: "the key's id, as deed key list shows it")
 
 private let createKeyCommand = CommandSpec(
-    path: ["key", "create"], summary: "Makes a key to a project and prints it, once.",
+    path: ["key", "create"], summary: "Creates a key for a project and prints it once.",
     options: [
         .value(
             "role", "ROLE", "reader, support, backend (reads and submits) or admin",
             isRequired: true),
         .value("name", "NAME", "a name for the key, which answers show beside its id"), expires,
-        .value("environment", "NAME", "the only one that it is for: production or sandbox"),
+        .value("environment", "NAME", "the only environment that it is for: production or sandbox"),
         .project,
     ] + Option.database,
     example: "deed key create --role backend --name \"lobby servers\" --expires P90D --json"
@@ -59,7 +59,7 @@ private let listKeysCommand = CommandSpec(
 
 private let rotateKeyCommand = CommandSpec(
     path: ["key", "rotate"],
-    summary: "Makes a key in another one's place, prints it, once, and gives the other one an end.",
+    summary: "Replaces a key: creates a new one, prints it once, and sets an end for the old one.",
     positionals: [keyPositional],
     options: [
         .value("overlap", "DURATION", "how long the old key still works: P7D (the default), none"),

@@ -25,7 +25,9 @@ let trailCommand = CommandSpec(
     var after: TrailPlace?
     if let text = invocation["after"] {
         after = TrailPlace(text)
-        if after == nil { throw invocation.usage("--after takes what an earlier page named") }
+        if after == nil {
+            throw invocation.usage("--after takes the place printed at the end of a page")
+        }
     }
     try invocation.withUseCases(in: project) { useCases throws(CommandEnd) in
         let answer = try obey(

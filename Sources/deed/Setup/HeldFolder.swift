@@ -8,7 +8,7 @@ struct HeldFolder: ~Copyable {
     private let path: String
     private let descriptor: Int32
 
-    /// Opens the folder. A missing one is created, closed to others, with its parent's owner.
+    /// Opens the folder. If it is missing, it is created with its parent's owner and closed to others.
     init(making path: String) throws(CommandEnd) {
         let isMade = mkdir(path, 0o700) == 0
         if !isMade, errno != EEXIST { throw HeldFolder.fault(path) }

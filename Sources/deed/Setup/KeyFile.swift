@@ -15,8 +15,8 @@ struct KeyFile {
         fileExists(folder) ? try HeldFolder(folder).line(of: role.rawValue) : nil
     }
 
-    /// Creates the key. Its text is on disk before the key works, so a killed process loses no
-    /// working key.
+    /// Creates the key. Its text is on disk before the key works, so no working key is lost if the
+    /// process is killed.
     func make(_ invocation: Invocation) throws(CommandEnd) {
         let folder = try openFolder()
         let draft = "\(role.rawValue).made"
@@ -46,7 +46,7 @@ struct KeyFile {
             try FileManager.default.createDirectory(
                 atPath: parent, withIntermediateDirectories: true)
         } catch {
-            throw .fault("\(parent) cannot be made: \(error.localizedDescription).")
+            throw .fault("\(parent) cannot be created: \(error.localizedDescription).")
         }
         return try HeldFolder(making: folder)
     }

@@ -42,8 +42,8 @@ struct Setup: Sendable {
         if !plan.hasWork { return }
         var done: [String] = []
         do throws(CommandEnd) {
-            // Held until the last step; otherwise a private database would start and stop at each
-            // one.
+            // Keep the database open until the last step; otherwise, a private one would start and
+            // stop at each step.
             let database = try invocation.database(mayCreate: true)
             defer { database.leave() }
             for step in plan {

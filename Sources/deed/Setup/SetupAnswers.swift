@@ -8,7 +8,7 @@ import PrivatePostgres
 
 /// Answers to the five questions about an installation.
 struct SetupAnswers {
-    /// `nil` for a private database in the data folder.
+    /// The database's address; `nil` for a private database in the data folder.
     let databaseURL: String?
     let listen: String
     let project: ProjectID
@@ -17,8 +17,8 @@ struct SetupAnswers {
     /// The nightly reconciliation's time in UTC; `nil` for none.
     let nightly: String?
 
-    /// Takes answers from the flags and asks a person for the rest. Without a person, current
-    /// settings apply, or the usual ones.
+    /// Takes answers from the flags and asks a person for the rest. If no person is asked, the current
+    /// settings apply, or else the defaults.
     init(_ invocation: Invocation, _ place: SetupPlace, isAsking: Bool) throws(CommandEnd) {
         let settings = place.settings
         func answer<Answer>(
@@ -42,7 +42,7 @@ struct SetupAnswers {
         }
         keysFolder = try answer(
             "keys", "DEED_KEYS", usual: place.usualKeys,
-            "4. Which folder gets a key of each role? A folder, or none", SetupAnswers.keys)
+            "4. Which folder should hold a key for each role? A folder, or none", SetupAnswers.keys)
         nightly = try answer(
             "reconcile-at", "DEED_RECONCILE_AT", usual: settings.isSetUp ? "none" : "03:00",
             "5. When is every project reconciled daily, in UTC? A time, or none",

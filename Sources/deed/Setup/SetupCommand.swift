@@ -8,11 +8,11 @@ let setupCommand = CommandSpec(
         .setting("database-url", "URL", "a PostgreSQL of your own, or private"),
         .setting("listen", "ADDRESS", "where the server will listen"),
         .setting("project", "NAME", "the project"),
-        .setting("keys", "FOLDER", "where a key of each role is written, or none"),
+        .setting("keys", "FOLDER", "where to write a key for each role, or none"),
         .setting(
             "reconcile-at", "TIME", "when every project is reconciled daily, in UTC, or none"),
         .flag(
-            "yes", "ask nothing: take the flags, then the present settings, then the usual ones"),
+            "yes", "ask nothing: use the flags, then the current settings, then the defaults"),
         .flag("dry-run", "show what would be done, and do nothing"),
         .dataDir, .json,
     ],
@@ -20,7 +20,7 @@ let setupCommand = CommandSpec(
 ) { invocation throws(CommandEnd) in
     let isAsking = !invocation.has("yes") && !invocation.has("dry-run")
     if isAsking, invocation.isJSON {
-        throw invocation.usage("--json asks no questions; give --yes or --dry-run beside it")
+        throw invocation.usage("--json asks no questions; add --yes or --dry-run")
     }
     let (setup, plan) = try changingNothing { () throws(CommandEnd) in
         let place = try SetupPlace(invocation)

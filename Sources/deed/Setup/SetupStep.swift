@@ -1,13 +1,13 @@
 import Commands
 import JSON
 
-/// Something that an installation needs, and how to make it.
+/// Something that an installation needs, and how to create it.
 struct SetupStep {
-    /// Such as `database`.
+    /// The step's name, such as `database`.
     let name: String
-    /// What will be done, or what exists.
+    /// What the step will do, or what exists already.
     let text: String
-    /// How to make it; `nil` if it exists already.
+    /// Creates what is needed; `nil` if it exists already.
     let work: (() throws(CommandEnd) -> Void)?
 
     static func isThere(_ name: String, _ text: String) -> SetupStep {

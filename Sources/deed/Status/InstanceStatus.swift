@@ -35,7 +35,9 @@ extension StatusPart {
                 "ends_at": .string(Instant(milliseconds: end * 1000).text),
             ])
         }
-        if lines.isEmpty { lines = [StatusLine("none gave a sign of life within a day")] }
+        if lines.isEmpty {
+            lines = [StatusLine("no instance has given a sign of life within a day")]
+        }
         return StatusPart(
             "instances", lines,
             [
@@ -54,8 +56,8 @@ extension SeenInstance {
         if !isAlive {
             return [
                 StatusLine(
-                    "\(head) is silent since \(span(seenAgo))",
-                    remedy: "start it again; if it is gone for good, its row goes within a day")
+                    "\(head) has been silent for \(span(seenAgo))",
+                    remedy: "start it again; if it is gone for good, it disappears within a day")
             ]
         }
         if !words.reasons.isEmpty {

@@ -8,7 +8,7 @@ import Service
 import StoreAccess
 
 extension Invocation {
-    /// Adds parts that need a readable database of this release.
+    /// Adds the parts that need a readable database with this release's schema.
     func addLog(
         to parts: inout [StatusPart], _ database: Database, _ view: inout OperatorsView,
         isForTests: Bool
@@ -117,7 +117,7 @@ extension StatusPart {
         return StatusPart("reconciled", lines, [("reconciled", .array(members))])
     }
 
-    /// Audit, checkpoint and backup. They are never late in a young installation.
+    /// The last audit, checkpoint and backup. In a young installation, none of them is late.
     static func done(_ done: [LastDone], age: Int64) -> StatusPart {
         var lines: [StatusLine] = []
         var object = JSONObject()
@@ -139,7 +139,7 @@ extension StatusPart {
 /// More than a day and a half means that a night was missed.
 let longestNight: Int64 = 36 * 3_600_000
 
-/// A regular task of operators, and how late it may be in milliseconds.
+/// An operator's regular task, and how many milliseconds may pass before it is late.
 struct Chore {
     let what: String
     let name: String

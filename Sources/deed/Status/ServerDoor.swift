@@ -5,7 +5,7 @@ import JSON
 import Ledger
 import Outbound
 
-/// A server's answer about being ready.
+/// A server's answer to the question whether it is ready.
 enum ServerState: Equatable {
     case ready
     case notReady(String)
@@ -13,7 +13,7 @@ enum ServerState: Equatable {
     case speaksTLS
     case untrusted(String)
 
-    /// The word for programs. An answer that makes no sense counts as not ready.
+    /// The state in a word for programs. An answer that makes no sense counts as not ready.
     var word: String {
         switch self {
         case .ready: "ready"
@@ -42,8 +42,8 @@ struct ServerDoor {
     let isExpected: Bool
     private let certificate: String?
 
-    /// Takes the address from the settings. The operators' address has no TLS, and if there is one,
-    /// the API's server does not know `/readyz`.
+    /// Takes the address from the settings. The operators' address does not use TLS, and if there is
+    /// one, the API's server does not serve `/readyz`.
     init(_ invocation: Invocation) throws(CommandEnd) {
         let listen = try invocation.listenAddress() ?? ""
         let apart = try invocation.listenAddress("operations-listen")
@@ -56,7 +56,7 @@ struct ServerDoor {
     }
 
     /// The address of one of these instances, if it runs on this machine. An address on the command
-    /// line wins.
+    /// line takes precedence.
     static func of(
         _ instances: [SeenInstance], _ invocation: Invocation
     ) throws(CommandEnd) -> ServerDoor {
@@ -73,8 +73,8 @@ struct ServerDoor {
         certificate = own.operations == nil ? own.certificate : nil
     }
 
-    /// Asks the server. One with TLS must present exactly the configured certificate. Its names do
-    /// not matter, because the probe uses a local address.
+    /// Asks the server. With TLS, it must present exactly the configured certificate. The names in the
+    /// certificate do not matter, because the probe uses a local address.
     func ask() -> ServerState {
         let scheme = certificate == nil ? "http" : "https"
         do throws(OutboundError) {
@@ -111,7 +111,7 @@ struct InstanceWords {
     let listen: String
     let operations: String?
     let certificate: String?
-    /// In seconds since 1970.
+    /// When the certificate expires, in seconds since 1970.
     let certificateEnds: Int64?
     let reasons: [String]
     let lag: Int64
@@ -139,6 +139,6 @@ struct InstanceWords {
 }
 
 extension SeenInstance {
-    /// Whether it gave a sign of life recently. Each instance gives one every five seconds.
+    /// Whether the instance gave a sign of life recently. Each instance gives one every five seconds.
     var isAlive: Bool { seenAgo < 20_000 }
 }

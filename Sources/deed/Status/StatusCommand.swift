@@ -6,7 +6,7 @@ import Ledger
 
 let statusCommand = CommandSpec(
     path: ["status"],
-    summary: "Shows on one screen what the installation does and what wants a person.",
+    summary: "Shows on one screen what the installation does and what needs a person.",
     options: [
         .listen, .tlsCertificate, .operationsListen,
         .flag("ready", "only ask the server, and exit 1 unless it is ready"),
@@ -101,7 +101,7 @@ struct Status {
         return .refused(
             code: "attention_needed",
             sentence: (alarms.count == 1
-                ? "1 line wants a person" : "\(alarms.count) lines want a person")
+                ? "1 line needs a person" : "\(alarms.count) lines need a person")
                 + ", the first: \(first.text)")
     }
 

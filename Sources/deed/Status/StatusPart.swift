@@ -5,7 +5,7 @@ import Ledger
 
 struct StatusLine {
     let text: String
-    /// A command that helps; `nil` if nothing needs a person.
+    /// A command that helps; `nil` if the line does not need a person.
     var remedy: String?
 
     init(_ text: String, remedy: String? = nil) {
@@ -39,7 +39,7 @@ struct StatusPart {
             return head + line.text + (line.remedy.map { ": \($0)" } ?? "")
         }
         let rest = sorted.count - shown.count
-        if rest > 0 { rows.append("             and \(rest) more, as deed status --json says") }
+        if rest > 0 { rows.append("             and \(rest) more; see: deed status --json") }
         return rows.joined(separator: "\n")
     }
 }
@@ -86,7 +86,7 @@ extension StatusPart {
             ])
     }
 
-    /// The log's format, which only an operator raises; `nil` under a schema that is older than formats.
+    /// The log's format, which only an operator raises; `nil` if the schema is older than formats.
     static func format(_ standing: SchemaStanding) -> StatusPart? {
         let own = LogFormat.own.number
         guard let demand = standing.demand else { return nil }

@@ -24,13 +24,13 @@ extension Invocation {
     }
 }
 
-/// How large the database is, how fast that grows, and how long there is room for it.
+/// The database's size, its rate of growth, and how long the disk has room for it.
 struct StorageGrowth {
     private static let day: Int64 = 86_400_000
 
     let bytes: Int64
     let free: Int64?
-    /// By how many bytes it has grown in the days before; `nil` if it was not measured then.
+    /// How many bytes it has grown in the preceding week; `nil` if it was not measured then.
     let inWeek: Int64?
     let inMonth: Int64?
 
@@ -49,7 +49,7 @@ struct StorageGrowth {
         inMonth = growth(in: 30)
     }
 
-    /// By the longer time that is known.
+    /// An estimate based on the longest measured time.
     var daysUntilFull: Int64? {
         let daily = inMonth.map { $0 / 30 } ?? inWeek.map { $0 / 7 }
         guard let free, let daily, daily > 0 else { return nil }

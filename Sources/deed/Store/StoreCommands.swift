@@ -87,13 +87,13 @@ let storeChangeCommands: [CommandSpec] = [
         return .setToken(token, of: try invocation.transaction())
     },
     question(
-        "extend", "Moves a subscription's renewal later.", [.transaction], Option.extending,
+        "extend", "Postpones a subscription's renewal.", [.transaction], Option.extending,
         example: "deed store extend 2000000123 --days 14 --why outage --bundle-id com.example.game"
     ) { invocation throws(CommandEnd) in
         .extend(try invocation.transaction(), try invocation.extending())
     },
     question(
-        "extend-all", "Moves the renewal of all of a product's subscriptions later.",
+        "extend-all", "Postpones the renewal of all of a product's subscriptions.",
         [Positional(name: "PRODUCT", help: "the product's id")],
         Option.extending + [.value("countries", "LIST", "only in these, like USA,CAN")],
         example: "deed store extend-all com.example.pro.month --days 3 --why outage --bundle-id …"
@@ -123,8 +123,8 @@ let storeChangeCommands: [CommandSpec] = [
     },
 ]
 
-/// A command that makes one call to the store, records the signed parts of the answer, and prints
-/// the rest.
+/// A command that makes one call to the store, records the signed parts of the store's answer, and
+/// prints the rest.
 private func question(
     _ name: String, _ summary: String, _ positionals: [Positional], _ options: [Option] = [],
     example: String,

@@ -4,7 +4,7 @@ import Core
 import JSON
 import Service
 
-/// Deed's records of purchases after the store was asked about them.
+/// Deed's records of purchases, as of after the store's answer about them.
 typealias KnownStandings = [PurchaseID: [PurchaseStanding]]
 
 extension StoreReport {
@@ -39,13 +39,13 @@ extension StoreReport {
 }
 
 extension StoreCall {
-    /// Why a call may have returned nothing.
+    /// The text to print if a call returned nothing.
     fileprivate var wordsForNothing: String {
         switch self {
         case .finish: "The store counts it as delivered"
-        case .setToken: "The store took the token"
-        case .consumption: "The store took the report"
-        case .extend, .extendAll, .test: "The store told nothing of what it did"
+        case .setToken: "The store accepted the token"
+        case .consumption: "The store accepted the report"
+        case .extend, .extendAll, .test: "The store did not report what it did"
         case .refunds: "The store lists no refund"
         case .history: "The store lists no purchase"
         case .standings: "The store lists no subscription"
@@ -120,7 +120,7 @@ extension PurchaseStanding {
     }
 
     fileprivate var line: String {
-        let holder = holder.map { "customer \($0)" } ?? "no customer claimed it"
+        let holder = holder.map { "customer \($0)" } ?? "no customer has claimed it"
         return "\(product)   \(state)   \(holder)"
     }
 }

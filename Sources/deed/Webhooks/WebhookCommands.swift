@@ -45,7 +45,7 @@ extension Invocation {
 let webhookCommands = [
     createWebhookCommand, listWebhooksCommand, showWebhookCommand, setWebhookCommand,
     actCommand(.pause, "Sends nothing to a webhook until it is resumed; nothing is lost."),
-    actCommand(.resume, "Lets a webhook go on, and sends what was given up again."),
+    actCommand(.resume, "Resumes a webhook, and sends what was given up again."),
     rotateWebhookCommand, removeWebhookCommand, testWebhookCommand, replayCommand,
     deliveriesCommand,
 ]
@@ -68,7 +68,7 @@ private let settable: [Option] = [
 ]
 
 private let createWebhookCommand = CommandSpec(
-    path: ["webhook", "create"], summary: "Has a project's events sent to an address.",
+    path: ["webhook", "create"], summary: "Starts sending a project's events to an address.",
     options: [
         .value("url", "URL", "where to, beginning with https://", isRequired: true),
         .value("from", "PLACE", "end, beginning or an instant; by default end"),
@@ -107,7 +107,7 @@ private let listWebhooksCommand = CommandSpec(
 }
 
 private let showWebhookCommand = CommandSpec(
-    path: ["webhook", "show"], summary: "Shows a webhook, and how far it has come.",
+    path: ["webhook", "show"], summary: "Shows a webhook and its progress.",
     positionals: theWebhook, options: [.project] + Option.database, onlyReads: true,
     example: "deed webhook show wh_7m2c0qv3"
 ) { invocation throws(CommandEnd) in
@@ -146,10 +146,10 @@ private func actCommand(_ act: WebhookAct, _ summary: String) -> CommandSpec {
 private let rotateWebhookCommand = CommandSpec(
     path: ["webhook", "rotate"],
     summary:
-        "Makes new secrets for a webhook and prints them, once; the old ones sign too for a while.",
+        "Makes new secrets for a webhook and prints them once; the old ones keep signing for a while.",
     positionals: theWebhook,
     options: [
-        .value("overlap", "SECONDS", "how long the old ones sign too; by default 86400"),
+        .value("overlap", "SECONDS", "how long the old ones keep signing; by default 86400"),
         .secretKeyFile, .idempotencyKey, .project,
     ] + Option.database,
     example: "deed webhook rotate wh_7m2c0qv3 --overlap 3600"
@@ -164,7 +164,7 @@ private let rotateWebhookCommand = CommandSpec(
 
 private let removeWebhookCommand = CommandSpec(
     path: ["webhook", "remove"],
-    summary: "Sends nothing to a webhook any more, and forgets its secrets.",
+    summary: "Stops sending to a webhook, and forgets its secrets.",
     positionals: theWebhook, options: [.idempotencyKey, .project] + Option.database,
     example: "deed webhook remove wh_7m2c0qv3"
 ) { invocation throws(CommandEnd) in
@@ -228,7 +228,7 @@ private let replayCommand = CommandSpec(
 
 private let deliveriesCommand = CommandSpec(
     path: ["webhook", "deliveries"],
-    summary: "Shows what was sent to a webhook lately, and who waits.",
+    summary: "Shows recent deliveries to a webhook, and the customers who are waiting.",
     positionals: theWebhook,
     options: [
         .value("customer", "ID", "one customer's only"),

@@ -38,7 +38,7 @@ extension Invocation {
         printError("The service needs --webhook-allow (DEED_WEBHOOK_ALLOW) for this address, too.")
     }
 
-    /// Missing flags change nothing.
+    /// The change that the flags describe. Missing flags change nothing.
     func webhookChange() throws(CommandEnd) -> WebhookChange {
         var change = WebhookChange()
         let reach = try webhookSettings().reach
@@ -104,7 +104,7 @@ extension Invocation {
         } catch {
             let hint = error.nearest.map { "; the nearest is \($0)" } ?? ""
             throw usage(
-                "--types names \"\(error.name)\", and no event of the feed is called that\(hint)")
+                "--types names \"\(error.name)\", but the feed has no event of that name\(hint)")
         }
         return names
     }
@@ -119,7 +119,7 @@ extension Invocation {
         if let event = self["event"] {
             let rest = ["since", "until", "types", "customer"]
             if rest.contains(where: { self[$0] != nil }) {
-                throw usage("--event is one event, and takes no other flag with it")
+                throw usage("--event names one event; leave the other flags out")
             }
             return .event(event)
         }
@@ -171,7 +171,7 @@ extension DeliveriesAnswer {
     var text: String {
         let all =
             attempts.map(\.line) + waiting.map { $0.line(webhook) } + replays.map(\.line)
-        return all.isEmpty ? "Nothing was sent lately." : all.joined(separator: "\n")
+        return all.isEmpty ? "Nothing has been sent lately." : all.joined(separator: "\n")
     }
 }
 

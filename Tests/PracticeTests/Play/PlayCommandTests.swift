@@ -59,7 +59,7 @@ struct PlayCommandTests {
                 (["buy", "--product", "pro:mnthly"] + google, 2, "the nearest is pro:monthly"),
                 (
                     ["buy", "--product", "level2", "--store", "http://127.0.0.1:1"], 2,
-                    "a store's address is --url"
+                    "--url sets the store's address"
                 ),
                 (["show", "--store", program.url], 2, "--store is now called --url"),
                 (["change", "--when", "soon", "--product", "pro"] + google, 2, "when has a value"),
@@ -95,7 +95,7 @@ struct PlayCommandTests {
             ("Google allows 30 days", { $0.subscriptions[0].basePlans[0].grace = Wait("31d") }),
             ("Google allows 60 days", { $0.subscriptions[0].basePlans[0].hold = Wait("61d") }),
             ("has no payments", { $0.subscriptions[0].basePlans[3].payments = nil }),
-            ("is no instalment plan", { $0.subscriptions[0].basePlans[0].payments = 3 }),
+            ("is not an instalment plan", { $0.subscriptions[0].basePlans[0].payments = 3 }),
             (
                 "an offer of 0 payments",
                 { $0.subscriptions[0].basePlans[0].offers?[0].phases[0].payments = 0 }
