@@ -11,8 +11,25 @@ package struct Migration: Sendable {
 
     /// Its statements, each of which ends a line.
     package var steps: [Script] {
-        String(decoding: script.text, as: UTF8.self).split(separator: ";\n")
-            .map { Script(embedded: Array($0.utf8)) }
+        var steps: [String] = []
+        var step = ""
+        let parts = String(decoding: script.text, as: UTF8.self)
+            .split(separator: "$$", omittingEmptySubsequences: false)
+        for (index, part) in parts.enumerated() {
+            // Between dollars is a function's body, however many statements that has.
+            if index % 2 == 1 {
+                step += "$$\(part)$$"
+                continue
+            }
+            let pieces = part.split(separator: ";\n", omittingEmptySubsequences: false)
+            for piece in pieces.dropLast() {
+                steps.append(step + piece)
+                step = ""
+            }
+            step += pieces.last ?? ""
+        }
+        if !step.isEmpty { steps.append(step) }
+        return steps.map { Script(embedded: Array($0.utf8)) }
     }
 
     /// Every migration that this binary knows, in order.
@@ -41,7 +58,10 @@ package struct Migration: Sendable {
             number: 13, name: "0013_notes", script: Script(embedded: File._013_notes_sql),
             isStepwise: true),
         Migration(
-            number: 14, name: "0014_tickets", script: Script(embedded: File._014_tickets_sql),
+            number: 14, name: "0014_forget", script: Script(embedded: File._014_forget_sql),
+            isStepwise: true),
+        Migration(
+            number: 15, name: "0015_tickets", script: Script(embedded: File._015_tickets_sql),
             isStepwise: true),
     ]
 }
@@ -113,6 +133,7 @@ extension Statement {
     package static let listUnclaimed = Statement(embedded: File.list_unclaimed_sql)
     package static let countUnclaimed = Statement(embedded: File.count_unclaimed_sql)
     package static let listClaimable = Statement(embedded: File.list_claimable_sql)
+    package static let listContinuing = Statement(embedded: File.list_continuing_sql)
     package static let loadWaitingCredits = Statement(embedded: File.load_waiting_credits_sql)
 
     // What is asked.
@@ -240,6 +261,13 @@ extension Statement {
     package static let endHistoryQuestion = Statement(embedded: File.end_history_question_sql)
     package static let findHistoryRound = Statement(embedded: File.find_history_round_sql)
     package static let keepHistoryRound = Statement(embedded: File.keep_history_round_sql)
+
+    // What goes when it is old.
+    package static let forgetEvidence = Statement(embedded: File.forget_evidence_sql)
+    package static let forgetQuarantined = Statement(embedded: File.forget_quarantined_sql)
+    package static let forgetHistories = Statement(embedded: File.forget_histories_sql)
+    package static let forgetBudgets = Statement(embedded: File.forget_budgets_sql)
+    package static let forgetLeases = Statement(embedded: File.forget_leases_sql)
 
     // Servers, instances and clocks.
     package static let lookAtServer = Statement(embedded: File.look_at_server_sql)

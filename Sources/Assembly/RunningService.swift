@@ -61,7 +61,8 @@ package struct RunningService: Sendable {
             .countingNeeds(parts.live, isForTests: testClock != nil, metrics: outside.metrics),
         ]
         let others = [renewal?.job, testClock?.job, settings.nightly(parts, log)]
-        runner = parts.runner(of: own + others.compactMap(\.self), outside)
+        runner = parts.runner(
+            of: own + others.compactMap(\.self) + settings.forgetting(parts, outside), outside)
         var operations = Operations(
             obstacles: obstacles, metrics: outside.metrics, log: log, testClock: testClock)
         operations.isApart = settings.operations != nil
@@ -198,6 +199,18 @@ extension ServiceSettings {
         return reconcileAt.map { time in
             .reconciling(at: time, live.intake, log: log) { ReconcilePort($0, live.ledger) }
         }
+    }
+}
+
+extension ServiceSettings {
+    /// The jobs that remove what is old.
+    fileprivate func forgetting(_ parts: Parts, _ outside: Outside) -> [Job] {
+        forgetAfter.map { age in
+            Forgetting(
+                parts.live.ledger, after: age, machineClock: outside.machineClock,
+                log: outside.log, metrics: outside.metrics
+            ).all
+        } ?? []
     }
 }
 

@@ -11,7 +11,7 @@ extension LogMemory {
     /// to the service user.
     package static func files(in dataFolder: String, areKept: Bool) -> LogMemory {
         let folder = "\(dataFolder)/seen"
-        return LogMemory(
+        var memory = LogMemory(
             recall: { root, server throws(NotRecalled) in
                 do throws(NotRecalled) {
                     let file = SeenLogFile(folder: folder, root: root, of: server)
@@ -33,6 +33,12 @@ extension LogMemory {
                     return error.reason
                 }
             }, notes: areKept ? .written : .heeded)
+        memory.forget = { served, instant in
+            guard areKept, let root = served.root else { return 0 }
+            SeenLogFile(folder: folder, root: root, of: served.server).touch()
+            return SeenLogFile.removeOld(in: folder, except: root, before: instant)
+        }
+        return memory
     }
 }
 
@@ -70,7 +76,9 @@ private struct SeenLogFile {
         path = "\(folder)/\(name)"
     }
 
-    private static func name(of root: Digest32) -> String { String(root.hex.prefix(32)) }
+    private static let nameLength = 32
+
+    private static func name(of root: Digest32) -> String { String(root.hex.prefix(nameLength)) }
 
     /// The newest file about the same log in another database.
     var latestElsewhere: SeenLogFile? {
@@ -82,9 +90,38 @@ private struct SeenLogFile {
         return files.max { $0.changedAt < $1.changedAt }
     }
 
-    private var changedAt: Date {
+    private var changedAt: Date { SeenLogFile.changedAt(path) ?? .distantPast }
+
+    private static func changedAt(_ path: String) -> Date? {
         let attributes = try? FileManager.default.attributesOfItem(atPath: path)
-        return attributes?[.modificationDate] as? Date ?? .distantPast
+        return attributes?[.modificationDate] as? Date
+    }
+
+    /// Shows services that share the folder that a process works with the log. The lock says so,
+    /// because the age of the other files has a meaning of its own.
+    func touch() { utimes("\(path).lock", nil) }
+
+    /// Removes the files of each other log if all of them are older. A process that works with such
+    /// a log has read its file, and writes it again.
+    static func removeOld(in folder: String, except root: Digest32, before instant: Instant) -> Int
+    {
+        let names = (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
+        let logs = Dictionary(grouping: names.filter(isOfLog)) { $0.prefix(nameLength) }
+        let end = Date(timeIntervalSince1970: Double(instant.milliseconds) / 1000)
+        var count = 0
+        for (log, names) in logs where log != name(of: root) {
+            let paths = names.map { "\(folder)/\($0)" }
+            // A file whose age is unknown is young.
+            if !paths.allSatisfy({ changedAt($0).map { $0 < end } ?? false }) { continue }
+            for path in paths { unlink(path) }
+            count += 1
+        }
+        return count
+    }
+
+    private static func isOfLog(_ name: String) -> Bool {
+        let digits = name.prefix { $0.isHexDigit }
+        return digits.count == nameLength && name.contains(".json")
     }
 
     /// The file's content merged with what was seen since; `nil` if there is none.

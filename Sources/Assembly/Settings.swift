@@ -1,3 +1,4 @@
+package import Core
 package import HTTPServer
 import JSON
 import Jobs
@@ -38,8 +39,27 @@ package struct ServiceSettings: Sendable {
     private(set) var reconcileAt: TimeOfDay?
 
     private(set) var reconcileAtText: String?
+    /// How old something becomes that is needed by none; `nil` if it stays.
+    private(set) var forgetAfter: CalendarDuration? = .days(400)
 
     package init() {}
+
+    /// Nothing is forgotten sooner. Stores repeat what they sent for up to 180 days.
+    package static let shortestAge = CalendarDuration.days(200)
+
+    /// False unless the text is `off`, or a duration that is long enough.
+    package mutating func forget(after text: String) -> Bool {
+        if text == "off" {
+            forgetAfter = nil
+            return true
+        }
+        let start = Instant(milliseconds: 0)
+        guard let age = CalendarDuration(text),
+            age.end(after: start) >= ServiceSettings.shortestAge.end(after: start)
+        else { return false }
+        forgetAfter = age
+        return true
+    }
 
     /// False unless the text is a time, such as `03:00`.
     package mutating func reconcile(at text: String) -> Bool {

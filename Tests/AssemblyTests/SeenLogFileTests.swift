@@ -96,6 +96,55 @@ final class SeenLogFileTests: Sendable {
         #expect(try memory.recall(root, production) == seen(5, of: production))
     }
 
+    /// Makes every file that a log has look as if it was last written two years ago.
+    private func age(_ log: Digest32) throws {
+        let names = try FileManager.default.contentsOfDirectory(atPath: folder.file("seen"))
+        for name in names where name.hasPrefix(log.hex.prefix(32)) {
+            try FileManager.default.setAttributes(
+                [.modificationDate: Date(timeIntervalSince1970: 1_700_000_000)],
+                ofItemAtPath: folder.file("seen/\(name)"))
+        }
+    }
+
+    private func seen(_ log: Digest32, of server: ServerIdentity) -> SeenLog {
+        var seen = seen(5, of: server)
+        seen.root = log
+        return seen
+    }
+
+    private func keep(_ log: Digest32, of server: ServerIdentity) {
+        #expect(memory.keep(seen(log, of: server), .synced) == nil)
+        #expect(memory.keep(seen(log, of: server), .quick) == nil)
+    }
+
+    @Test("What was seen of other logs goes when it is old; of the served one, nothing does")
+    func forgotten() throws {
+        let (old, young) = (SHA256.digest([2]), SHA256.digest([3]))
+        for log in [root, old, young] { keep(log, of: production) }
+        keep(root, of: copy)
+        keep(old, of: copy)
+        for log in [root, old] { try age(log) }
+        try "mine".write(
+            toFile: folder.file("seen/notes.json"), atomically: true, encoding: .utf8)
+        let end = Instant(milliseconds: 1_750_000_000_000)
+        #expect(memory.forget(seen(5, of: production), end) == 1)
+        #expect(memory.forget(seen(5, of: production), end) == 0)
+        #expect(try memory.recall(old, production) == nil)
+        #expect(try memory.recall(old, copy) == nil)
+        #expect(try memory.recall(root, production) == seen(5, of: production))
+        #expect(try memory.recall(root, copy) == seen(5, of: copy))
+        #expect(try memory.recall(young, production) != nil)
+        #expect(try files.contains { $0.hasSuffix("/notes.json") })
+        // A service that is another one's neighbour says that it works with its log.
+        #expect(memory.forget(seen(young, of: production), end) == 0)
+        #expect(try memory.recall(root, production) == seen(5, of: production))
+        // A process that only reads removes nothing.
+        try age(young)
+        let reader = LogMemory.files(in: folder.path, areKept: false)
+        #expect(reader.forget(seen(5, of: production), end) == 0)
+        #expect(memory.forget(seen(5, of: production), end) == 1)
+    }
+
     @Test(
         "A damaged file does not count as an empty one",
         arguments: ["", "{", #"{"root":null,"ends":[]}"#])

@@ -1,3 +1,4 @@
+import Core
 import HTTPServer
 import JSON
 import Synchronization
@@ -13,6 +14,19 @@ struct SettingsTests {
         var settings = ServiceSettings()
         #expect(settings.reconcile(at: text) == (text == "03:00"))
         #expect((settings.reconcileAt != nil) == (text == "03:00"))
+    }
+
+    @Test(
+        "An age is accepted from 200 days on, and off",
+        arguments: [
+            ("P400D", true), ("P200D", true), ("P199D", false), ("P1Y", true), ("P9999999Y", true),
+            ("off", true), ("OFF", false), ("", false), ("200", false),
+        ])
+    func forgetAfter(_ text: String, isProper: Bool) {
+        var settings = ServiceSettings()
+        #expect(settings.forgetAfter?.text == "P400D")
+        #expect(settings.forget(after: text) == isProper)
+        #expect(settings.forgetAfter?.text == (!isProper ? "P400D" : text == "off" ? nil : text))
     }
 
     @Test("A service with enough descriptors keeps its connections, and logs nothing")

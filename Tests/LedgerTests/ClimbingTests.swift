@@ -63,7 +63,7 @@ struct ClimbingTests {
 
     /// The suite of erased customers' events tests what the second one allows.
     @Test(
-        "Two functions run with the rights of their owner: one has no argument, one empties what was erased"
+        "Four functions run with the rights of their owner: one has no argument, one empties what was erased, two delete what is old"
     )
     func definers() throws {
         let definers = """
@@ -72,7 +72,9 @@ struct ClimbingTests {
             """
         #expect(
             try database.text(definers)
-                == "deed.empty_erased(smallint,text,text,text,bigint,bigint), deed.standbys()")
+                == "deed.empty_erased(smallint,text,text,text,bigint,bigint), "
+                + "deed.forget_evidence(bigint,bigint,bigint), deed.forget_quarantined(bigint,bigint), "
+                + "deed.standbys()")
     }
 
     @Test("An analyst who holds every available lock delays no commit")

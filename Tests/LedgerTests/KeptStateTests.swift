@@ -117,6 +117,22 @@ struct KeptStateTests {
         #expect(try read() == whole())
     }
 
+    @Test("A newer program's state stays while that program works, and is replaced when it is gone")
+    func newer() throws {
+        try tamper("number = 3, version = 600, content = 'newer', digest = ''")
+        let ledger = database.ledger()
+        defer { ledger.close() }
+        try give(Self.count..<Self.count + 700, by: ledger)
+        pause(milliseconds: 500)
+        try wait(for: "number = 3 and version = 600 and content = 'newer'")
+        #expect(try findings().isEmpty)
+        #expect(try read() == whole())
+        try give(Self.count + 700..<Self.count + 2600, by: ledger)
+        try wait(for: "number = 2 and version > 2648")
+        #expect(try findings().isEmpty)
+        #expect(try read() == whole())
+    }
+
     @Test("An audit finds a kept state that the events do not give, and a repair takes it away")
     func audited() throws {
         for (change, column) in [

@@ -95,6 +95,24 @@ struct PlanTests {
         }
     }
 
+    @Test("What is old, and what continues another purchase, is found by indexes")
+    func forgetting() throws {
+        let database = try ScratchDatabase()
+        for isAnalyzed in [false, true] {
+            if isAnalyzed {
+                try database.run(
+                    "vacuum analyze deed.histories, deed.unclaimed, deed.holders, deed.events")
+            }
+            let old = try plan(of: .forgetHistories, in: database)
+            #expect(old.contains("using histories_kept"), "\(old)")
+            let continuing = try plan(of: .listContinuing, in: database)
+            for index in ["unclaimed_pkey", "events_version_key", "holders_pkey"] {
+                #expect(continuing.contains("using \(index)"), "\(continuing)")
+            }
+            #expect(!continuing.contains("Seq Scan"), "\(continuing)")
+        }
+    }
+
     @Test("A page of customers is read in the order of their key, and no shard is sorted for it")
     func pagesOfCustomers() throws {
         let database = try ScratchDatabase()

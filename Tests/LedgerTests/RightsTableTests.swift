@@ -56,8 +56,8 @@ struct RightsTableTests {
         "evidence_names": ["rawde", "rawd", "-", "-"],
         "emptying": ["rawde", "rawd", "-", "-"],
         "store_credentials": ["rawde", "rawd", "-", "-"],
-        "store_budgets": ["rawde", "raw", "-", "-"],
-        "leases": ["rawde", "raw", "-", "-"],
+        "store_budgets": ["rawde", "rawd", "-", "-"],
+        "leases": ["rawde", "rawd", "-", "-"],
         "reconciled": ["rawde", "rawd", "-", "-"],
         "proven": ["rawde", "raw", "-", "-"],
         "histories": ["rawde", "rawd", "-", "-"],
@@ -115,6 +115,8 @@ struct RightsTableTests {
         "guard_tokens(text[],text[])": ["x", "x", "-", "-"],
         "standbys()": ["x", "x", "-", "-"],
         "empty_erased(smallint,text,text,text,bigint,bigint)": ["x", "x", "-", "-"],
+        "forget_evidence(bigint,bigint,bigint)": ["x", "x", "-", "-"],
+        "forget_quarantined(bigint,bigint)": ["x", "x", "-", "-"],
         "shard_of(text,text,text)": ["x", "-", "-", "-"],
 
         // Functions that triggers call, for every writer.

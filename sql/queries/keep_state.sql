@@ -1,5 +1,6 @@
 -- Keeps a state unless its customer was erased since, and unless a later one of the same program is
--- kept that is of this log. An erasure meanwhile leaves something newer in its place.
+-- kept that is of this log, or a newer program's: of two programs side by side the older one reads
+-- the events instead. An erasure meanwhile leaves something newer in its place.
 -- 1 shard, 2 project, 3 environment, 4 customer, 5 version, 6 number, 7 content, 8 digest,
 -- 9 whether what is kept is known to be damaged
 insert into {schema}.kept_states as k (
@@ -28,12 +29,17 @@ set (version, seq, chain, number, content, digest) = (
     excluded.version, excluded.seq, excluded.chain, excluded.number, excluded.content,
     excluded.digest
 )
-where k.version < excluded.version or k.number <> 0 and (
-    $9::boolean or k.number <> excluded.number or (
+where case
+    -- What an erasure left.
+    when k.number = 0 then k.version < excluded.version
+    -- A newer program's, which keeps it anew each 1,024 events at most, unless it is gone.
+    when k.number > excluded.number then k.version < excluded.version - 2048
+    when k.number < excluded.number then true
+    else k.version < excluded.version or $9::boolean or (
         select e.version from {schema}.events as e
         where e.customer = k.customer and e.project = k.project
             and e.environment = k.environment and e.version between k.version and k.version
             and e.shard + 0 = k.shard and e.seq + 0 = k.seq and e.chain = k.chain
         order by e.version limit 1
     ) is null
-)
+end

@@ -1,6 +1,7 @@
 -- 1 name, 2 now, 3 end, 4 the last run known to the instance that takes it
 insert into {schema}.leases as l (name, fence, held_until, session)
-values ($1, 1, $3, pg_backend_pid())
+-- Above every fence of a row that was here before.
+values ($1, (extract(epoch from clock_timestamp()) * 1000)::bigint, $3, pg_backend_pid())
 on conflict (name) do update
 set fence = l.fence + 1, held_until = excluded.held_until, session = excluded.session
 where (

@@ -88,6 +88,26 @@ extension Command {
     ) -> Command {
         .claiming(token, for: stream, actor: .clock, cause: cause) { _ in [] }
     }
+
+    /// Decides again who holds the unclaimed purchase of a stream, by facts that are recorded there.
+    /// They give no event but its move, so none needs their evidence.
+    package static func placing(
+        _ facts: Facts, of stream: Stream, because cause: Cause
+    ) -> Command {
+        let submission = Submission([.init(index: 0, facts: facts)], by: .store)
+        var command = Command(stream: stream, actor: .clock, cause: cause) {
+            situation throws(Refusal) in
+            var decision = try submission.decide(situation)
+            decision.parts = decision.parts.map {
+                Decision.Part(customer: $0.customer, events: $0.events)
+            }
+            return decision
+        }
+        command.purchases = submission.purchases
+        command.tokens = submission.tokens
+        command.customers = submission.keepers
+        return command
+    }
 }
 
 extension Actor {

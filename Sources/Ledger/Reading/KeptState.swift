@@ -9,7 +9,8 @@ import SQL
 /// program, the events alone are read, and it is replaced.
 enum KeptState {
     /// Which program it is of. Raised whenever the same events give another state or other bytes: a
-    /// test holds that. States under another number are not read.
+    /// test holds that. States under another number are not read, and those under a higher one are
+    /// left alone.
     static let number: Int16 = 2
 
     /// By how many events a stream grows until its state is kept anew.

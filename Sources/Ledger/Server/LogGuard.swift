@@ -102,6 +102,12 @@ package final class LogGuard: Sendable {
             ])
     }
 
+    /// Deletes what is remembered of other logs that no process has worked with since an instant.
+    func forgetOthers(before instant: Instant) -> Int {
+        let seen = state.change(wake: .none) { $0.seen }
+        return seen.root == nil ? 0 : memory.forget(seen, instant)
+    }
+
     // MARK: Meeting a server
 
     /// Throws unless the server has everything that was seen of the log. Also compares its clock.
@@ -283,6 +289,7 @@ package struct LogMemory: Sendable {
         @Sendable (_ root: Digest32, _ server: ServerIdentity?)
         throws(NotRecalled) -> SeenLog?
     package typealias Keep = @Sendable (_ seen: SeenLog, _ care: Care) -> String?
+    package typealias Forget = @Sendable (_ served: SeenLog, _ instant: Instant) -> Int
 
     /// What a process does with instances' notes if the database lacks events.
     package enum Notes: Sendable {
@@ -308,6 +315,9 @@ package struct LogMemory: Sendable {
     package var recall: Recall
     /// Stores it. Returns an error if that failed.
     package var keep: Keep
+    /// Deletes what was seen of logs other than the served one, if no process has worked with them
+    /// since an instant. Returns how many.
+    package var forget: Forget = { _, _ in 0 }
     package var notes: Notes
 
     package init(

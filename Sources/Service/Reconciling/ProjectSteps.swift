@@ -87,16 +87,23 @@ package struct ProjectSteps: ReconcileSteps {
             found, by: stale.map { .closingStaleOrders(of: $0.stream, because: cause) }, at: pace)
     }
 
-    /// Finds waiting purchases whose token has a customer, and gives them to that customer.
+    /// Finds waiting purchases whose token has a customer, or which continue a purchase that has
+    /// one, and gives them to that customer.
     private func claimUnclaimed(at pace: UpkeepPace) throws(Fault) -> PartReport {
-        let found = try log.unclaimedCounts(of: project)
-        if found.found == 0 { return PartReport(found) }
+        var found = try log.unclaimedCounts(of: project)
         let now = self.now()
-        return try mend(
-            found,
-            by: try log.claimableTokens(of: project).map { token, stream in
+        var commands: [Command] = []
+        if found.found > 0 {
+            commands = try log.claimableTokens(of: project).map { token, stream in
                 .claimingWaiting(token, for: stream, because: clockCause(now, "claim/\(token)"))
-            }, at: pace)
+            }
+        }
+        for (stream, facts) in try log.continuing(of: project) {
+            found.found += 1
+            let what = "place/\(stream.environment.rawValue)/\(stream.customer)"
+            commands.append(.placing(facts, of: stream, because: clockCause(now, what)))
+        }
+        return try mend(found, by: commands, at: pace)
     }
 
     /// Repairs findings by commands, unless it is a rehearsal. Counts the events.
@@ -154,7 +161,8 @@ package struct ProjectSteps: ReconcileSteps {
 extension Event {
     fileprivate var isMending: Bool {
         switch self {
-        case .orderClosed, .purchaseAttached: true
+        // A purchase that leaves its reserved stream is counted there.
+        case .orderClosed, .purchaseAttached, .purchaseDetached: true
         default: false
         }
     }

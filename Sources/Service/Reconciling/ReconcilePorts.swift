@@ -72,6 +72,8 @@ package protocol LeftWork: Sendable {
     func claimableTokens(
         of project: ProjectID
     ) throws(Fault) -> [(token: AccountToken, stream: Stream)]
+    /// Unclaimed purchases that continue one that a customer holds, and what says so.
+    func continuing(of project: ProjectID) throws(Fault) -> [(stream: Stream, facts: Facts)]
 }
 
 /// Compares rows with the log, and the log with itself.

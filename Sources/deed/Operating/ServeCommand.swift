@@ -49,6 +49,10 @@ let serveCommand = CommandSpec(
             "the time in UTC, as in 03:00, when every project is reconciled daily; without it, never"
         ),
         .setting(
+            "forget-after", "DURATION",
+            "how old something becomes that nothing rests on, at least P200D, or off",
+            fallback: "P400D"),
+        .setting(
             "user", "NAME",
             "the user to run as when root starts this; without it the owner of the data folder's database, else deed, else postgres"
         ),

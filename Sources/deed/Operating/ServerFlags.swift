@@ -43,6 +43,10 @@ extension ServiceSettings {
         if let time = invocation["reconcile-at"], !reconcile(at: time) {
             throw invocation.usage("--reconcile-at takes a time in UTC, as in 03:00")
         }
+        if let age = invocation["forget-after"], !forget(after: age) {
+            throw invocation.usage(
+                "--forget-after takes a duration of 200 days or more, as in P400D, or off")
+        }
     }
 }
 

@@ -1,0 +1,114 @@
+package import Core
+import JSON
+import Postgres
+import SQL
+
+/// What goes when it is old. Nothing rests on it, and none of it follows from the log.
+package enum OldRows: String, CaseIterable, Sendable {
+    /// Events that were moved aside.
+    case quarantined
+    /// Places in stores' books.
+    case histories
+    /// Budgets of store calls.
+    case budgets
+    case leases
+
+    /// Deletes a page of those unused since an instant, and returns how many went.
+    fileprivate func call(_ instant: Instant, limit: Int64) -> Call {
+        let time = instant.milliseconds
+        return switch self {
+        case .quarantined: Statement.forgetQuarantined(.int8(time), .int8(limit))
+        case .histories: Statement.forgetHistories(.int8(time), .int8(limit))
+        case .budgets: Statement.forgetBudgets(.int8(instant.microseconds), .int8(limit))
+        case .leases: Statement.forgetLeases(.int8(time), .int8(limit))
+        }
+    }
+}
+
+/// A page of old evidence.
+package enum OldEvidence: Hashable, Sendable {
+    /// Everything filed up to that instant was looked at, and so many pieces went.
+    case passed(Instant, gone: Int64)
+    /// There is no older evidence.
+    case none
+    /// Commits under way may rest on it.
+    case busy
+}
+
+extension Ledger {
+    package static let forgottenPage: Int64 = 500
+    private static let noteName = "forgetting"
+    private static let noteMember = "evidence_until"
+
+    /// Deletes a page of what was unused since an instant.
+    package func forget(
+        _ rows: OldRows, before instant: Instant
+    ) throws(Fault) -> (count: Int64, isLast: Bool) {
+        try requireWritable()
+        let gone =
+            try list(rows.call(instant, limit: Ledger.forgottenPage)) { rows, row in
+                rows.int8(row, 0)
+            }.first ?? 0
+        return (gone, gone < Ledger.forgottenPage)
+    }
+
+    /// Deletes evidence on which no event rests: a page of what was filed after an instant and
+    /// before another.
+    package func forgetEvidence(
+        after place: Instant, before instant: Instant
+    ) throws(Fault) -> OldEvidence {
+        try requireWritable()
+        let forget = Statement.forgetEvidence(
+            .int8(place.milliseconds), .int8(instant.milliseconds), .int8(Ledger.forgottenPage))
+        return try faulting { () throws(LedgerError) in
+            try pool.settled { connection throws(LedgerError) in
+                var found = OldEvidence.busy
+                // A lost commit is done again.
+                let calls = [
+                    Statement.begin(), ConnectionSettings.losableTransaction(), forget,
+                    Statement.commit(),
+                ]
+                try connection.read(calls) { index, rows in
+                    if index == 2 { found = OldEvidence(rows) }
+                }
+                return found
+            }
+        }
+    }
+
+    /// The instant up to which evidence was looked at: what was filed earlier stays.
+    package func evidenceForgottenUntil() throws(Fault) -> Instant {
+        let note = try lastDone(Ledger.noteName).flatMap { try? JSON.read($0.says) }
+        return note?[Ledger.noteMember]?.integer.map(Instant.init(milliseconds:)) ?? .distantPast
+    }
+
+    package func noteEvidenceForgotten(until instant: Instant) throws(Fault) {
+        let note: JSON = [Ledger.noteMember: .integer(instant.milliseconds)]
+        try self.note(done: Ledger.noteName, says: note.text)
+    }
+
+    /// Deletes what was seen of logs that no service has worked with since an instant. Returns how
+    /// many. Deletes nothing while the machine's clock is known to be wrong.
+    package func forgetSeenLogs(before instant: Instant) -> Int {
+        barrier == nil ? known.forgetOthers(before: instant) : 0
+    }
+}
+
+extension Instant {
+    /// The nearest number if there is none.
+    fileprivate var microseconds: Int64 {
+        let (product, overflow) = milliseconds.multipliedReportingOverflow(by: 1000)
+        return overflow ? (milliseconds < 0 ? .min : .max) : product
+    }
+}
+
+extension OldEvidence {
+    fileprivate init(_ rows: borrowing Rows) {
+        guard let gone = rows.optionalInt8(0, 1) else {
+            self = .busy
+            return
+        }
+        let reached = rows.optionalInt8(0, 0).map(Instant.init(milliseconds:))
+        self = reached.map { .passed($0, gone: gone) } ?? .none
+    }
+}

@@ -1,0 +1,108 @@
+import Core
+import Ledger
+import Synchronization
+import Telemetry
+import TestSupport
+import Testing
+
+@testable import Jobs
+
+@Suite("The job that forgets", .timeLimit(.minutes(20)))
+struct ForgettingJobTests {
+    private static let count: Int64 = 2200
+    private let database: ScratchDatabase
+    private let clock = TestClock()
+    private let logged = LoggedLines()
+    private let metrics = Metrics()
+
+    init() throws {
+        database = try ScratchDatabase()
+        // Filed two years ago, a millisecond apart.
+        try database.run(
+            """
+            insert into deed.evidence
+            select sha256(n::text::bytea), 'default', 'production', 'notification', 'com.example.game', 0,
+                \(clock.now.milliseconds) - 63072000000 + n, 'believed', 'content', '', ''
+            from generate_series(1, \(Self.count)) as n;
+            insert into deed.store_budgets select 'p', 'apple', 'a' || n, 'production', 'e', 1, 1
+            from generate_series(1, 700) as n
+            """)
+    }
+
+    private func job(_ ledger: Ledger, after age: CalendarDuration = .days(400)) throws -> Job {
+        let forgetting = Forgetting(
+            ledger, after: age, machineClock: clock.reading, log: logged.log, metrics: metrics)
+        return try #require(forgetting.all.first { $0.name == "forgetting" })
+    }
+
+    private func run(_ job: Job, while goesOn: @escaping @Sendable () -> Bool = { true }) throws {
+        _ = try job.work(Run(startedAt: clock.now, lease: nil, isWanted: goesOn))
+    }
+
+    private var left: Int64 {
+        get throws { try database.number("select count(*) from deed.evidence") }
+    }
+
+    /// What the metrics have counted.
+    private func counted(_ what: String) -> Int64 {
+        let name = #"deed_forgotten_total{what="\#(what)"} "#
+        let lines = metrics.text().split(separator: "\n").filter { $0.hasPrefix(name) }
+        return lines.compactMap { Int64($0.dropFirst(name.count)) }.reduce(0, +)
+    }
+
+    @Test("Stopped between two pages, it continues at the next run, and says what went")
+    func stopped() throws {
+        let ledger = database.ledger(clock: clock.reading)
+        defer { ledger.close() }
+        let looks = Atomic(0)
+        try run(try job(ledger)) { looks.add(1, ordering: .relaxed).newValue <= 8 }
+        let half = try left
+        #expect((1..<Self.count).contains(half))
+        let place = try ledger.evidenceForgottenUntil()
+        #expect(place > .distantPast)
+        // What lies behind the place is not looked at again.
+        let again = database.ledger(clock: clock.reading)
+        defer { again.close() }
+        try run(try job(again))
+        #expect(try left == 0)
+        #expect(try again.evidenceForgottenUntil() > place)
+        #expect(counted("evidence") == Self.count && counted("budgets") == 700)
+        #expect(counted("leases") == 0 && counted("quarantined") == 0)
+        #expect(
+            logged.all.contains {
+                $0.contains(#""event":"forgotten","what":"budgets","count":700"#)
+            }, "\(logged.all)")
+    }
+
+    @Test("Nothing goes before its age")
+    func young() throws {
+        let ledger = database.ledger(clock: clock.reading)
+        defer { ledger.close() }
+        try run(try job(ledger, after: .days(731)))
+        #expect(try left == Self.count)
+        // An age without a beginning in the calendar.
+        try run(try job(ledger, after: try #require(CalendarDuration("P9999999Y"))))
+        #expect(try left == Self.count)
+        #expect(try database.number("select count(*) from deed.store_budgets") == 0)
+    }
+
+    @Test("Two instances may do it at once: neither fails, and all of it goes")
+    func twice() throws {
+        let (one, other) = (
+            database.ledger(clock: clock.reading), database.ledger(clock: clock.reading)
+        )
+        let faults = Mutex<[String]>([])
+        inParallel(2) { lane in
+            do {
+                try run(try job(lane == 0 ? one : other))
+            } catch {
+                faults.withLock { $0.append("\(error)") }
+            }
+        }
+        #expect(faults.withLock { $0 } == [])
+        try run(try job(one))
+        one.close()
+        other.close()
+        #expect(try left == 0)
+    }
+}

@@ -1,0 +1,16 @@
+-- Deletes places in stores' books that were last kept before an instant: a store is then read from the start.
+-- 1 instant, 2 limit
+with gone as (
+    delete from {schema}.histories as h where h.ctid = any (
+        -- As a value, as in take_intake.
+        array(
+            select o.ctid from {schema}.histories as o
+            where o.kept_at < $1::bigint
+            order by o.kept_at
+            limit $2::bigint
+            for update skip locked
+        )
+    )
+    returning true
+)
+select count(*) from gone
