@@ -66,7 +66,7 @@ extension AnswerCache: LogReader {
         for event in stretch.events {
             if !event.stream.isOfProject {
                 customers[event.stream] = event.position.sequence
-            } else if EventType(rawValue: event.type)?.changesAnswers ?? true {
+            } else if EventType(named: event.type)?.changesAnswers ?? true {
                 outdate(event.stream.project, before: event.version, since: moment)
             }
         }

@@ -208,7 +208,7 @@ struct DocumentTests {
         expect("TransferRule", TransferPolicy.Rule.self)
         expect("SandboxAccess", SandboxAccess.Word.self)
         expect("ReceiptJudge", ReceiptJudge.self)
-        let names = EventType.allCases.map(\.rawValue)
+        let names = EventType.allCases.map(\.name)
         // And events of store accounts, in streams that no call reads.
         let ofProjects = [
             "project", "key", "catalog", "app", "publication", "reconciliation", "log", "account",

@@ -158,7 +158,7 @@ struct ErasedLogTests {
             EventCodingTests.payloads + EventCodingTests.furtherPayloads
             + EventCodingTests.mergePayloads
         return all.compactMap { one in
-            guard let type = EventType(rawValue: one.type), type.mayBeEmptied,
+            guard let type = EventType(named: one.type), type.mayBeEmptied,
                 seen.insert(type).inserted
             else { return nil }
             return (type, one.format, one.payload)

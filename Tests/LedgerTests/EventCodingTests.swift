@@ -346,12 +346,6 @@ struct EventCodingTests {
         if Int(format) == event.format.number { #expect(event.payload.text == payload) }
     }
 
-    @Test("Every type of event has a golden payload", arguments: EventType.allCases)
-    func whole(_ type: EventType) {
-        let all = Self.payloads + Self.furtherPayloads + Self.mergePayloads
-        #expect(all.contains { $0.0 == type.name })
-    }
-
     @Test("Every event of random histories is read as it was written")
     func roundTrip() throws {
         let seed = printedSeed(of: "coded events")

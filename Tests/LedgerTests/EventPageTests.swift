@@ -244,7 +244,7 @@ private struct SampleCoverage {
 extension Event {
     /// Reads a sample by the format that its members show.
     fileprivate init(sample payload: String, of type: String) throws {
-        let bare = EventType(rawValue: type)?.since ?? .first
+        let bare = EventType(named: type)?.since ?? .first
         let format = payload.contains(#""reading":{"#) ? LogFormat.readings : bare
         try self.init(type: type, format: Int16(format.number), payload: payload)
     }

@@ -1,21 +1,37 @@
 import API
 import Core
+import JSON
 import Testing
 
 @testable import Ledger
 
-/// Walks the golden payloads of every type. `EventCodingTests` reads them back, `EventPageTests` finds each
-/// type described.
+/// Says what a new type of events lacks. Walks the golden payloads of every type: `EventCodingTests` reads them
+/// back, `EventPageTests` compares them with the page.
 @Suite("What is said of each type of event")
 struct EventWalkTests {
     private static let samples =
         EventCodingTests.payloads + EventCodingTests.furtherPayloads
         + EventCodingTests.mergePayloads
 
+    /// The page that describes them, and the API's list of those that calls show.
+    private let page: EventPage
+    private let listed: Set<String>
+
+    init() throws {
+        page = try EventPage()
+        let document = try JSON.read(EventPage.file("Sources/COpenAPI/openapi.json"))
+        let words = document["components"]?["schemas"]?["EventType"]?["enum"]?.array
+        listed = Set(try #require(words).compactMap(\.string))
+    }
+
     private func events(of type: EventType) throws -> [Event] {
-        try EventWalkTests.samples.filter { $0.type == type.name }.map {
+        let events = try EventWalkTests.samples.filter { $0.type == type.name }.map {
             try Event(type: $0.type, format: $0.format, payload: $0.payload)
         }
+        try #require(
+            !events.isEmpty,
+            "\(type.name) has no golden payload; add one for each form to FurtherPayloads.swift")
+        return events
     }
 
     private func recorded(_ event: Event) throws -> RecordedEvent {
@@ -31,12 +47,61 @@ struct EventWalkTests {
                 catalogVersion: 1))
     }
 
+    @Test("A type is described for those who read its events", arguments: EventType.allCases)
+    func described(_ type: EventType) throws {
+        #expect(
+            page.types[type.name]?.example != nil,
+            "docs/events.md has no section \(type.name) with an example")
+        #expect(
+            listed.contains(type.name) == type.isOfCustomer,
+            "EventType in Sources/COpenAPI/parts/events.json differs in \(type.name)")
+    }
+
+    @Test("A state takes in each type of event", arguments: EventType.allCases)
+    func folded(_ type: EventType) throws {
+        for event in try events(of: type) {
+            // An event without a case of its own stops the program here.
+            if type.isOfProject {
+                var project = ProjectState()
+                project.apply(event, recordedAt: Instant(milliseconds: 1_795_202_460_000))
+                #expect(project.version == 1)
+            } else {
+                var customer = CustomerState()
+                customer.apply(event)
+                #expect(customer.version == 1)
+            }
+        }
+    }
+
+    @Test("A customer's page has a sentence for each event", arguments: EventType.allCases)
+    func sentences(_ type: EventType) throws {
+        #expect((type.sentence != nil) == type.isOfCustomer)
+        guard let sentence = type.sentence else { return }
+        let members = try page.shape(of: type.name).section.members
+        for event in try events(of: type) {
+            let asked = AskedMembers(of: event.payload)
+            #expect(!sentence.text(of: asked).contains { "{}".contains($0) })
+            for name in asked.names {
+                #expect(members.contains { $0.name == name }, "\(type.name) has no \(name)")
+            }
+        }
+    }
+
+    @Test(
+        "The trail lists what people can decide, and its index is for that",
+        arguments: ["sql/queries/list_acts.sql", "sql/migrations/0013_notes.sql"])
+    func acts(_ file: String) throws {
+        let names = try EventPage.file(file).matches(of: /'([a-z]+\.[a-z_]+)'/).map {
+            String($0.1)
+        }
+        #expect(names.count == Set(names).count)
+        #expect(names.sorted() == EventType.allCases.filter(\.isAct).map(\.name).sorted())
+    }
+
     @Test("An explanation has words for what it puts into words", arguments: EventType.allCases)
     func words(_ type: EventType) throws {
-        let events = try events(of: type)
-        try #require(!events.isEmpty, "\(type.name) has no golden payload")
-        let words = try events.compactMap { try recorded($0).words }
-        #expect(words.isEmpty == (type.telling != .inWords), "\(words)")
+        let words = try events(of: type).compactMap { try recorded($0).words }
+        #expect(words.isEmpty != type.isInWords, "\(words)")
         #expect(words.allSatisfy { $0.hasSuffix(".") && $0.contains("2026-") })
     }
 
@@ -53,7 +118,7 @@ struct EventWalkTests {
                     nil
                 }
             let isTold = source.map { event.isAbout($0) } ?? false
-            #expect(isTold == (type.telling != .leftOut))
+            #expect(isTold == type.isExplained)
         }
     }
 
@@ -80,4 +145,29 @@ struct EventWalkTests {
             }
         }
     }
+}
+
+extension EventType {
+    fileprivate var isInWords: Bool {
+        if case .inWords = explanation { true } else { false }
+    }
+}
+
+/// The members of a payload, and which of them a sentence asked for.
+private final class AskedMembers: EventMembers {
+    private let payload: JSON
+    private(set) var names: Set<String> = []
+
+    init(of payload: JSON) {
+        self.payload = payload
+    }
+
+    private func member(_ name: String) -> JSON? {
+        names.insert(name)
+        return payload[name]
+    }
+
+    func text(_ name: String) -> String? { member(name)?.string }
+    func flag(_ name: String) -> Bool { member(name)?.bool == true }
+    func integer(_ name: String) -> Int64 { member(name)?.integer ?? 0 }
 }

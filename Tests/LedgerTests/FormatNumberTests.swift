@@ -39,8 +39,8 @@ struct FormatNumberTests {
                     The format \(number) of the log held something else (\(was) is now \(now)). A type, a member, a \
                     form, a word or a rule was added or changed, and a program that knows \(number) reads or decides \
                     it in another way. Add a number to LogFormat, make it LogFormat.own, say what came with it in \
-                    EventType.since or Event.format, let a changed rule ask Situation.format, and record \(Self.path) \
-                    with DEED_RECORD_FORMATS=1. If no release has the format \(number), or only the histories of the \
+                    EventDescription.since or EventContent.newestMember, let a changed rule ask \
+                    Situation.format, and record \(Self.path) with DEED_RECORD_FORMATS=1. If no release has the format \(number), or only the histories of the \
                     tests changed, record it with the number that is there.
                     """)
             }

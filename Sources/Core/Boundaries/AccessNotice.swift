@@ -1,5 +1,5 @@
 /// The clock or a catalog changed access to an entitlement, or is about to.
-package struct AccessNotice: Hashable, Sendable {
+package struct AccessNotice: EventContent {
     package let entitlement: EntitlementID
     /// The boundary, not the moment of the notice.
     package let at: Instant
@@ -8,6 +8,7 @@ package struct AccessNotice: Hashable, Sendable {
     /// The position of the published end that this notice takes back, because access went on after
     /// all.
     package let corrects: Position?
+    package var subject: EventSubject { .entitlement(entitlement) }
 
     package init(
         entitlement: EntitlementID, at: Instant, answer: AccessAnswer,
@@ -54,4 +55,12 @@ package struct AccessAnswer: Hashable, Sendable {
             code: entitlement.code, willRenew: entitlement.willRenew, source: entitlement.source,
             product: entitlement.product)
     }
+}
+
+extension EventType {
+    static let boundaries: EventFamily = [
+        .accessStarted: .ofCustomer("access.started", "Access to {entitlement} began"),
+        .accessEnded: .ofCustomer("access.ended", "Access to {entitlement} ended"),
+        .accessEndingSoon: .ofCustomer("access.ending_soon", "Access to {entitlement} ends soon"),
+    ]
 }

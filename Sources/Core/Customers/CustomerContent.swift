@@ -78,12 +78,9 @@ package struct CustomerContent: Hashable, Sendable {
         case .customerErased(let erased):
             erase(forgetting: erased.forgotten)
         case .erased: lacksErasure = true
-        case .projectCreated, .keyCreated, .keyRevoked, .keyRotated, .catalogChanged, .appSet,
-            .appRemoved,
-            .projectChanged, .reconciliationStarted, .reconciliationFinished,
-            .logAccepted, .webhookSet, .webhookRemoved, .appAllowed, .appDisallowed,
-            .accessEndingSoon:
-            break
+        case .accessEndingSoon: break
+        default:
+            assert(event.type.isOfProject, "a customer's state does not take in \(event.type)")
         }
     }
 

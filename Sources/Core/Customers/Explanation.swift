@@ -133,7 +133,7 @@ extension Event {
         switch (subject, source) {
         case (.grant(let id), .grant(let source)): id == source
         case (.installation(let app), .originalAppVersion(let source)): app == source
-        case (.purchase(let id), .purchase(let source)): id == source && type.telling != .leftOut
+        case (.purchase(let id), .purchase(let source)): id == source && type.isExplained
         case (_, .grant), (_, .originalAppVersion), (_, .purchase): false
         }
     }

@@ -10,8 +10,8 @@ extension Command {
                     ? situation.customerElsewhere(part.customer)
                     : situation.customer(part.customer)
                 for event in part.events {
-                    try situation.project.requireWithinSupport(
-                        event, of: customer, now: situation.now)
+                    try event.content.require(
+                        within: SupportBounds(situation.project, customer, situation.now))
                 }
             }
             return decision
@@ -20,58 +20,59 @@ extension Command {
     }
 }
 
-extension ProjectState {
-    fileprivate func requireWithinSupport(
-        _ event: Event, of customer: CustomerState, now: Instant
-    ) throws(Refusal) {
-        switch event {
-        case .grantGiven(let given):
-            try require(Grant(given), of: customer, now)
-            try requireTogether(given.entitlement, of: customer.after(event), now)
-        case .grantChanged(let changed):
-            guard let grant = customer.grant(changed.grant) else { return }
-            // Support may neither change a grant that exceeds the limit nor make one exceed it.
-            try require(grant, of: customer, now)
-            try require(Grant(grant.given, changed: changed), of: customer, now)
-            try requireTogether(grant.given.entitlement, of: customer.after(event), now)
-        case .grantRevoked(let revoked):
-            guard let grant = customer.grant(revoked.grant) else { return }
-            try require(grant, of: customer, now)
-        case .customerJoined(let joined):
-            let both = customer.after(event)
-            let own = Set(customer.grants.map(\.given.entitlement))
-            let came = Set(joined.belongings.grants.map(\.given.entitlement))
-            for entitlement in own.intersection(came).sorted() {
-                try requireTogether(entitlement, of: both, now)
-            }
-        case .purchaseMade, .subscriptionRenewed, .subscriptionUpgraded, .subscriptionExtended,
-            .purchaseRefunded, .purchaseRevoked, .refundReversed, .purchaseRestated,
-            .renewalChanged, .renewalRestated, .appInstalled, .refundRequested, .refundDeclined,
-            .consentRescinded, .accountJoined, .refundReportPrepared, .refundReported,
-            .refundUnreported, .purchaseAttached, .purchaseDetached, .purchaseBlocked,
-            .purchaseUnblocked, .noteAdded, .noteRemoved, .balanceCredited, .balanceDebited,
-            .balanceSpent,
-            .balanceAdjusted, .orderOpened, .orderFulfilled, .orderClosed, .tokenRegistered,
-            .accessStarted, .accessEnded, .accessEndingSoon, .customerMerged, .customerParted,
-            .customerUnmerged, .customerErased, .erased,
-            .projectCreated, .keyCreated, .keyRevoked, .keyRotated, .catalogChanged, .appSet,
-            .appRemoved, .appAllowed, .appDisallowed, .projectChanged, .reconciliationStarted,
-            .reconciliationFinished, .logAccepted, .webhookSet, .webhookRemoved:
-            // Nothing is granted by it.
-            break
+extension GrantGiven {
+    package func require(within bounds: SupportBounds) throws(Refusal) {
+        try bounds.require(Grant(self))
+        try bounds.requireTogether(entitlement, after: .grantGiven(self))
+    }
+}
+
+extension GrantChanged {
+    package func require(within bounds: SupportBounds) throws(Refusal) {
+        guard let known = bounds.customer.grant(grant) else { return }
+        // Support may neither change a grant that exceeds the limit nor make one exceed it.
+        try bounds.require(known)
+        try bounds.require(Grant(known.given, changed: self))
+        try bounds.requireTogether(known.given.entitlement, after: .grantChanged(self))
+    }
+}
+
+extension GrantRevoked {
+    package func require(within bounds: SupportBounds) throws(Refusal) {
+        if let known = bounds.customer.grant(grant) { try bounds.require(known) }
+    }
+}
+
+extension CustomerJoined {
+    package func require(within bounds: SupportBounds) throws(Refusal) {
+        let own = Set(bounds.customer.grants.map(\.given.entitlement))
+        let came = Set(belongings.grants.map(\.given.entitlement))
+        for entitlement in own.intersection(came).sorted() {
+            try bounds.requireTogether(entitlement, after: .customerJoined(self))
         }
+    }
+}
+
+/// What support staff may give a customer at this moment.
+package struct SupportBounds {
+    private let project: ProjectState
+    fileprivate let customer: CustomerState
+    private let now: Instant
+
+    fileprivate init(_ project: ProjectState, _ customer: CustomerState, _ now: Instant) {
+        self.project = project
+        self.customer = customer
+        self.now = now
     }
 
     /// Throws unless what is left of the grant by itself is within its entitlement's limit.
-    private func require(
-        _ grant: Grant, of customer: CustomerState, _ now: Instant
-    ) throws(Refusal) {
+    fileprivate func require(_ grant: Grant) throws(Refusal) {
         let entitlement = grant.given.entitlement
-        guard let limit = settings.supportLimits[entitlement] else {
+        guard let limit = project.settings.supportLimits[entitlement] else {
             throw .support(.beyondLimit(entitlement, nil, until: nil))
         }
         let last = limit.end(after: now)
-        let start = customer.boundedGrant(grant.id, by: catalog)?.bounds.start
+        let start = customer.boundedGrant(grant.id, by: project.catalog)?.bounds.start
         let isWithin: Bool
         if grant.waits, let length = grant.length {
             let begun = start.flatMap { $0 <= now ? $0 : nil }
@@ -85,19 +86,23 @@ extension ProjectState {
     /// Throws if waiting grants, one after the other behind the running ones, would go beyond
     /// the limit: many short grants in a row amount to a long one. What goes further by itself is an
     /// admin's and does not count.
-    private func requireTogether(
-        _ entitlement: EntitlementID, of customer: CustomerState, _ now: Instant
+    fileprivate func requireTogether(
+        _ entitlement: EntitlementID, after event: Event
     ) throws(Refusal) {
-        guard let limit = settings.supportLimits[entitlement] else { return }
+        guard let limit = project.settings.supportLimits[entitlement] else { return }
         let last = limit.end(after: now)
-        let all = customer.waiting(for: entitlement, by: catalog, now)
+        var changed = customer
+        changed.apply(event)
+        let all = changed.waiting(for: entitlement, by: project.catalog, now)
         let waiting = all.lengths.filter { $0.end(after: now) <= last }
         if waiting.isEmpty { return }
         let begun = all.ends.filter { $0 <= last }.max() ?? now
         let end = waiting.reduce(max(begun, now)) { $1.end(after: $0) }
         if end > last { throw .support(.beyondLimit(entitlement, limit, until: last)) }
     }
+}
 
+extension ProjectState {
     /// Throws unless the catalog knows every entitlement that gets a support limit, or it already
     /// has one.
     func requireEntitlements(of change: SettingsChange) throws(Refusal) {
@@ -111,12 +116,6 @@ extension ProjectState {
 }
 
 extension CustomerState {
-    fileprivate func after(_ event: Event) -> CustomerState {
-        var state = self
-        state.apply(event)
-        return state
-    }
-
     /// How long each of the entitlement's grants lasts that still waits, and when its other grants
     /// end.
     fileprivate func waiting(

@@ -1,5 +1,5 @@
 /// All that the customer's stream said about a person was taken out of it.
-package struct CustomerErased: Hashable, Sendable {
+package struct CustomerErased: EventContent {
     package let reason: Reason
     package let ticket: Ticket?
     package let treatment: PurchaseTreatment
@@ -9,6 +9,7 @@ package struct CustomerErased: Hashable, Sendable {
     package let ended: [EntitlementID]
     /// Other rights that answers told of, such as expired ones, in order.
     package let dropped: [EntitlementID]
+    package var subject: EventSubject { .customer }
 
     package init(
         reason: Reason, ticket: Ticket?, treatment: PurchaseTreatment = .free,
@@ -57,6 +58,12 @@ package struct PurchaseMark: Hashable, Comparable, Sendable {
     package static func < (one: PurchaseMark, other: PurchaseMark) -> Bool {
         one.text < other.text
     }
+}
+
+extension EventType {
+    static let erasures: EventFamily = [
+        .customerErased: .ofCustomer("customer.erased", "The customer was erased", isAct: true)
+    ]
 }
 
 extension Event {

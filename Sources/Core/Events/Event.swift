@@ -89,6 +89,78 @@ package enum Event: Hashable, Sendable {
     case erased(EventType)
 }
 
+extension Event {
+    /// Gives its type and its content to a reader. Each event stands here once.
+    package func read<Reader: EventReader>(by reader: Reader) -> Reader.Result {
+        switch self {
+        case .projectCreated(let content): reader.read(.projectCreated, content)
+        case .keyCreated(let content): reader.read(.keyCreated, content)
+        case .keyRevoked(let content): reader.read(.keyRevoked, content)
+        case .keyRotated(let content): reader.read(.keyRotated, content)
+        case .catalogChanged(let content): reader.read(.catalogChanged, content)
+        case .appSet(let content): reader.read(.appSet, content)
+        case .appRemoved(let content): reader.read(.appRemoved, content)
+        case .appAllowed(let content): reader.read(.appAllowed, content)
+        case .appDisallowed(let content): reader.read(.appDisallowed, content)
+        case .projectChanged(let content): reader.read(.projectChanged, content)
+        case .reconciliationStarted(let content): reader.read(.reconciliationStarted, content)
+        case .reconciliationFinished(let content): reader.read(.reconciliationFinished, content)
+        case .logAccepted(let content): reader.read(.logAccepted, content)
+        case .webhookSet(let content): reader.read(.webhookSet, content)
+        case .webhookRemoved(let content): reader.read(.webhookRemoved, content)
+        case .purchaseMade(let content): reader.read(.purchaseMade, content)
+        case .subscriptionRenewed(let content): reader.read(.subscriptionRenewed, content)
+        case .subscriptionUpgraded(let content): reader.read(.subscriptionUpgraded, content)
+        case .subscriptionExtended(let content): reader.read(.subscriptionExtended, content)
+        case .purchaseRefunded(let content): reader.read(.purchaseRefunded, content)
+        case .purchaseRevoked(let content): reader.read(.purchaseRevoked, content)
+        case .refundReversed(let content): reader.read(.refundReversed, content)
+        case .purchaseRestated(let content): reader.read(.purchaseRestated, content)
+        case .renewalChanged(let content): reader.read(.renewalChanged, content)
+        case .renewalRestated(let content): reader.read(.renewalRestated, content)
+        case .appInstalled(let content): reader.read(.appInstalled, content)
+        case .refundRequested(let content): reader.read(.refundRequested, content)
+        case .refundDeclined(let content): reader.read(.refundDeclined, content)
+        case .consentRescinded(let content): reader.read(.consentRescinded, content)
+        case .accountJoined(let content): reader.read(.accountJoined, content)
+        case .refundReportPrepared(let content): reader.read(.refundReportPrepared, content)
+        case .refundReported(let content): reader.read(.refundReported, content)
+        case .refundUnreported(let content): reader.read(.refundUnreported, content)
+        case .purchaseAttached(let content): reader.read(.purchaseAttached, content)
+        case .purchaseDetached(let content): reader.read(.purchaseDetached, content)
+        case .purchaseBlocked(let content): reader.read(.purchaseBlocked, content)
+        case .purchaseUnblocked(let content): reader.read(.purchaseUnblocked, content)
+        case .grantGiven(let content): reader.read(.grantGiven, content)
+        case .grantChanged(let content): reader.read(.grantChanged, content)
+        case .grantRevoked(let content): reader.read(.grantRevoked, content)
+        case .noteAdded(let content): reader.read(.noteAdded, content)
+        case .noteRemoved(let content): reader.read(.noteRemoved, content)
+        case .balanceCredited(let content): reader.read(.balanceCredited, content)
+        case .balanceDebited(let content): reader.read(.balanceDebited, content)
+        case .balanceSpent(let content): reader.read(.balanceSpent, content)
+        case .balanceAdjusted(let content): reader.read(.balanceAdjusted, content)
+        case .orderOpened(let content): reader.read(.orderOpened, content)
+        case .orderFulfilled(let content): reader.read(.orderFulfilled, content)
+        case .orderClosed(let content): reader.read(.orderClosed, content)
+        case .tokenRegistered(let content): reader.read(.tokenRegistered, content)
+        case .accessStarted(let content): reader.read(.accessStarted, content)
+        case .accessEnded(let content): reader.read(.accessEnded, content)
+        case .accessEndingSoon(let content): reader.read(.accessEndingSoon, content)
+        case .customerMerged(let content): reader.read(.customerMerged, content)
+        case .customerJoined(let content): reader.read(.customerJoined, content)
+        case .customerParted(let content): reader.read(.customerParted, content)
+        case .customerUnmerged(let content): reader.read(.customerUnmerged, content)
+        case .customerErased(let content): reader.read(.customerErased, content)
+        case .erased(let type): reader.read(type, EmptiedContent())
+        }
+    }
+}
+
+/// Nothing is left of what the event said.
+private struct EmptiedContent: EventContent {
+    var subject: EventSubject { .customer }
+}
+
 /// An event with its place in the ledger.
 package struct RecordedEvent: Hashable, Sendable {
     package let stream: Stream

@@ -1,5 +1,5 @@
 /// An admin gave a customer an entitlement.
-package struct GrantGiven: Hashable, Sendable {
+package struct GrantGiven: Deed {
     package let grant: GrantID
     package let entitlement: EntitlementID
     /// From when on; of a grant that waits, from when on it waits.
@@ -12,6 +12,7 @@ package struct GrantGiven: Hashable, Sendable {
     package let ticket: Ticket?
     /// What was to be expected of it at that moment.
     package let outlook: GrantOutlook
+    package var subject: EventSubject { .grant(grant) }
 
     package init(
         grant: GrantID, entitlement: EntitlementID, start: Instant, end: Instant?,
@@ -43,7 +44,7 @@ package struct GrantOutlook: Hashable, Sendable {
 }
 
 /// An admin gave a grant another end.
-package struct GrantChanged: Hashable, Sendable {
+package struct GrantChanged: Deed {
     package let grant: GrantID
     package let entitlement: EntitlementID
     /// `nil`: until it is revoked, or as long as the length says.
@@ -54,6 +55,7 @@ package struct GrantChanged: Hashable, Sendable {
     package let begins: Instant?
     package let reason: Reason
     package let ticket: Ticket?
+    package var subject: EventSubject { .grant(grant) }
 
     package init(
         grant: GrantID, entitlement: EntitlementID, end: Instant?,
@@ -70,12 +72,13 @@ package struct GrantChanged: Hashable, Sendable {
 }
 
 /// An admin took a grant back.
-package struct GrantRevoked: Hashable, Sendable {
+package struct GrantRevoked: Deed {
     package let grant: GrantID
     package let entitlement: EntitlementID
     package let at: Instant
     package let reason: Reason
     package let ticket: Ticket?
+    package var subject: EventSubject { .grant(grant) }
 
     package init(
         grant: GrantID, entitlement: EntitlementID, at: Instant, reason: Reason, ticket: Ticket?
@@ -86,4 +89,18 @@ package struct GrantRevoked: Hashable, Sendable {
         self.reason = reason
         self.ticket = ticket
     }
+}
+
+extension EventType {
+    static let grants: EventFamily = [
+        .grantGiven: .ofCustomer(
+            "grant.given", "{entitlement} was given{until}", .deed("gave the grant"),
+            isAct: true),
+        .grantChanged: .ofCustomer(
+            "grant.changed", "The grant {grant} got another end{until}",
+            .deed("gave the grant", " another end"), isAct: true),
+        .grantRevoked: .ofCustomer(
+            "grant.revoked", "The grant {grant} was revoked", .deed("revoked the grant"),
+            isAct: true),
+    ]
 }

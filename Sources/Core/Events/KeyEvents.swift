@@ -14,11 +14,12 @@ package struct KeyLimits: Hashable, Sendable {
 }
 
 /// A key got an end, because another one came in its place.
-package struct KeyRotated: Hashable, Sendable {
+package struct KeyRotated: EventContent {
     package let key: KeyID
     package let digest: String
     package let successor: KeyID
     package let expires: Instant
+    package var subject: EventSubject { .key(digest: digest) }
 
     package init(key: KeyID, digest: String, successor: KeyID, expires: Instant) {
         self.key = key
@@ -26,4 +27,12 @@ package struct KeyRotated: Hashable, Sendable {
         self.successor = successor
         self.expires = expires
     }
+}
+
+extension EventType {
+    static let keys: EventFamily = [
+        .keyCreated: .ofProject("key.created"),
+        .keyRevoked: .ofProject("key.revoked"),
+        .keyRotated: .ofProject("key.rotated"),
+    ]
 }

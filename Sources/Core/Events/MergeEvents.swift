@@ -15,13 +15,14 @@ package struct MergeAct: Hashable, Sendable {
 }
 
 /// This customer was merged into another one, which got everything that it had.
-package struct CustomerMerged: Hashable, Sendable {
+package struct CustomerMerged: EventContent {
     package let into: CustomerID
     /// The customer whose merge took this one along; `nil` where it was merged itself.
     package let through: CustomerID?
     package fileprivate(set) var act: MergeAct
     /// What left besides the purchases, each of which has its own event.
     package let left: BelongingNames
+    package var subject: EventSubject { .customer }
 
     package init(
         into: CustomerID, through: CustomerID? = nil, _ act: MergeAct,
@@ -35,13 +36,14 @@ package struct CustomerMerged: Hashable, Sendable {
 }
 
 /// Another customer became a part of this one, and all that it had came along.
-package struct CustomerJoined: Hashable, Sendable {
+package struct CustomerJoined: EventContent {
     package let from: CustomerID
     /// The customers merged into that one before.
     package let others: [CustomerID]
     package fileprivate(set) var act: MergeAct
     /// What came besides the purchases, each of which has its own event.
     package let belongings: Belongings
+    package var subject: EventSubject { .customer }
 
     package init(
         from: CustomerID, others: [CustomerID] = [], _ act: MergeAct, belongings: Belongings
@@ -54,10 +56,11 @@ package struct CustomerJoined: Hashable, Sendable {
 }
 
 /// A merge was taken back: what had come with that customer, and was still here, went back.
-package struct CustomerParted: Hashable, Sendable {
+package struct CustomerParted: EventContent {
     package let to: CustomerID
     package fileprivate(set) var act: MergeAct
     package let left: BelongingNames
+    package var subject: EventSubject { .customer }
 
     package init(to: CustomerID, _ act: MergeAct, left: BelongingNames) {
         self.to = to
@@ -67,10 +70,11 @@ package struct CustomerParted: Hashable, Sendable {
 }
 
 /// This customer is one of its own again, with what had gone along and was still there.
-package struct CustomerUnmerged: Hashable, Sendable {
+package struct CustomerUnmerged: EventContent {
     package let from: CustomerID
     package fileprivate(set) var act: MergeAct
     package let belongings: Belongings
+    package var subject: EventSubject { .customer }
 
     package init(from: CustomerID, _ act: MergeAct, belongings: Belongings) {
         self.from = from
@@ -135,4 +139,17 @@ extension [Event] {
         guard let first else { return [] }
         return [first.followed(by: count - 1)] + dropFirst()
     }
+}
+
+extension EventType {
+    static let merges: EventFamily = [
+        .customerMerged: .ofCustomer(
+            "customer.merged", "The customer became a part of {into}", isAct: true),
+        .customerJoined: .ofCustomer(
+            "customer.joined", "{from} became a part of this customer", isAct: true),
+        .customerParted: .ofCustomer(
+            "customer.parted", "{to} is no part of this customer any more", isAct: true),
+        .customerUnmerged: .ofCustomer(
+            "customer.unmerged", "The customer is no part of {from} any more", isAct: true),
+    ]
 }

@@ -1,11 +1,12 @@
 /// The back end announced a purchase before it happens.
-package struct OrderOpened: Hashable, Sendable {
+package struct OrderOpened: EventContent {
     package let order: OrderID
     package let token: AccountToken
     package let product: ProductID?
     package let openedAt: Instant
     /// When it is stale.
     package let expires: Instant
+    package var subject: EventSubject { .order(order) }
 
     package init(
         order: OrderID, token: AccountToken, product: ProductID?, openedAt: Instant,
@@ -20,10 +21,11 @@ package struct OrderOpened: Hashable, Sendable {
 }
 
 /// The announced purchase happened.
-package struct OrderFulfilled: Hashable, Sendable {
+package struct OrderFulfilled: EventContent {
     package let order: OrderID
     package let purchase: PurchaseID
     package let transaction: TransactionID
+    package var subject: EventSubject { .order(order) }
 
     package init(order: OrderID, purchase: PurchaseID, transaction: TransactionID) {
         self.order = order
@@ -33,7 +35,7 @@ package struct OrderFulfilled: Hashable, Sendable {
 }
 
 /// The order no longer waits for its purchase.
-package struct OrderClosed: Hashable, Sendable {
+package struct OrderClosed: EventContent {
     package enum Cause: Hashable, Sendable {
         case stale
         case cancelled(Reason, ticket: Ticket?)
@@ -43,6 +45,7 @@ package struct OrderClosed: Hashable, Sendable {
     package let order: OrderID
     package let cause: Cause
     package let at: Instant
+    package var subject: EventSubject { .order(order) }
 
     package init(order: OrderID, cause: Cause, at: Instant) {
         self.order = order
@@ -52,10 +55,22 @@ package struct OrderClosed: Hashable, Sendable {
 }
 
 /// The back end told that a token is the customer's, and with it every purchase that carries it.
-package struct TokenRegistered: Hashable, Sendable {
+package struct TokenRegistered: EventContent {
     package let token: AccountToken
+    package var subject: EventSubject { .token(token) }
 
     package init(token: AccountToken) {
         self.token = token
     }
+}
+
+extension EventType {
+    static let orders: EventFamily = [
+        .orderOpened: .ofCustomer("order.opened", "The order {order} was opened"),
+        .orderFulfilled: .ofCustomer(
+            "order.fulfilled", "The order {order} was fulfilled by {purchase}"),
+        .orderClosed: .ofCustomer("order.closed", "The order {order} was closed", isAct: true),
+        .tokenRegistered: .ofCustomer(
+            "token.registered", "The account token {token} was registered"),
+    ]
 }

@@ -1,6 +1,7 @@
 /// A project was created.
-package struct ProjectCreated: Hashable, Sendable {
+package struct ProjectCreated: EventContent {
     package let project: ProjectID
+    package var subject: EventSubject { .project }
 
     package init(project: ProjectID) {
         self.project = project
@@ -8,7 +9,7 @@ package struct ProjectCreated: Hashable, Sendable {
 }
 
 /// A key to a project was made. Only its digest is known.
-package struct KeyCreated: Hashable, Sendable {
+package struct KeyCreated: EventContent {
     package let key: KeyID
     package let role: Role
     package let name: String
@@ -17,6 +18,7 @@ package struct KeyCreated: Hashable, Sendable {
     package let limits: KeyLimits
     /// The key in whose place it came.
     package let replaced: KeyID?
+    package var subject: EventSubject { .key(digest: digest) }
 
     package init(
         key: KeyID, role: Role, name: String, digest: String, limits: KeyLimits = KeyLimits(),
@@ -32,10 +34,11 @@ package struct KeyCreated: Hashable, Sendable {
 }
 
 /// A key to a project stopped opening it.
-package struct KeyRevoked: Hashable, Sendable {
+package struct KeyRevoked: EventContent {
     package let key: KeyID
     package let digest: String
     package let at: Instant
+    package var subject: EventSubject { .key(digest: digest) }
 
     package init(key: KeyID, digest: String, at: Instant) {
         self.key = key
@@ -76,10 +79,11 @@ package enum Permission: Hashable, Sendable {
 }
 
 /// The project's catalog was replaced.
-package struct CatalogChanged: Hashable, Sendable {
+package struct CatalogChanged: EventContent {
     /// 1 for the first catalog of a project, and one more with each.
     package let version: Int64
     package let catalog: Catalog
+    package var subject: EventSubject { .project }
 
     package init(version: Int64, catalog: Catalog) {
         self.version = version
@@ -89,10 +93,11 @@ package struct CatalogChanged: Hashable, Sendable {
 
 /// An operator said that the log counts as it is, though it may lack what was seen of it: after a backup was
 /// restored, or after commits were lost in a failover. Each project is told, under the same id.
-package struct LogAccepted: Hashable, Sendable {
+package struct LogAccepted: EventContent {
     package let acceptance: AcceptanceID
     package let reason: Reason
     package let ticket: Ticket?
+    package var subject: EventSubject { .project }
 
     package init(acceptance: AcceptanceID, reason: Reason, ticket: Ticket?) {
         self.acceptance = acceptance
@@ -102,8 +107,9 @@ package struct LogAccepted: Hashable, Sendable {
 }
 
 /// An app was taken out of the project.
-package struct AppRemoved: Hashable, Sendable {
+package struct AppRemoved: EventContent {
     package let key: AppKey
+    package var subject: EventSubject { .app(key) }
 
     package init(key: AppKey) {
         self.key = key
@@ -111,7 +117,26 @@ package struct AppRemoved: Hashable, Sendable {
 }
 
 /// What the operator lets keys of a project add to it: one app, or any.
-package enum AppAllowance: Hashable, Sendable {
+package enum AppAllowance: EventContent {
     case app(AppKey)
     case any
+
+    package var subject: EventSubject { .project }
+}
+
+extension EventType {
+    static let projects: EventFamily = [
+        .projectCreated: .ofProject("project.created", changesAnswers: true),
+        .catalogChanged: .ofProject("catalog.changed", changesAnswers: true),
+        .projectChanged: .ofProject("project.changed", changesAnswers: true),
+        .logAccepted: .ofProject("log.accepted"),
+        .appSet: .ofProject("app.set", changesAnswers: true),
+        .appRemoved: .ofProject("app.removed", changesAnswers: true),
+        .appAllowed: .ofProject("app.allowed"),
+        .appDisallowed: .ofProject("app.disallowed"),
+        .webhookSet: .ofProject("webhook.set"),
+        .webhookRemoved: .ofProject("webhook.removed"),
+        .reconciliationStarted: .ofProject("reconciliation.started"),
+        .reconciliationFinished: .ofProject("reconciliation.finished", isAct: false),
+    ]
 }

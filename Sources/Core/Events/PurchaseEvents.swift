@@ -1,5 +1,5 @@
 /// A purchase came to this customer from another one, whole.
-package struct PurchaseAttached: Hashable, Sendable {
+package struct PurchaseAttached: EventContent {
     package let purchase: PurchaseID
     package let from: CustomerID
     package let cause: MoveCause
@@ -15,6 +15,11 @@ package struct PurchaseAttached: Hashable, Sendable {
     package let blocks: [Block]
     /// How it had come to the customer with whom it came, where both are one person.
     package let arrived: Arrival?
+
+    package var subject: EventSubject { .purchase(purchase) }
+    package var newestMember: LogFormat {
+        transactions.contains { $0.reading != nil } ? .readings : .first
+    }
 
     package init(
         purchase: PurchaseID, from: CustomerID, cause: MoveCause, at: Instant, facts: Facts,
@@ -36,11 +41,12 @@ package struct PurchaseAttached: Hashable, Sendable {
 }
 
 /// Support blocked a purchase from that instant on, or took that back.
-package struct BlockChanged: Hashable, Sendable {
+package struct BlockChanged: EventContent {
     package let purchase: PurchaseID
     package let at: Instant
     package let reason: Reason
     package let ticket: Ticket?
+    package var subject: EventSubject { .purchase(purchase) }
 
     package init(purchase: PurchaseID, at: Instant, reason: Reason, ticket: Ticket?) {
         self.purchase = purchase
@@ -51,11 +57,12 @@ package struct BlockChanged: Hashable, Sendable {
 }
 
 /// A purchase left this customer for another one.
-package struct PurchaseDetached: Hashable, Sendable {
+package struct PurchaseDetached: EventContent {
     package let purchase: PurchaseID
     package let to: CustomerID
     package let cause: MoveCause
     package let at: Instant
+    package var subject: EventSubject { .purchase(purchase) }
 
     package init(purchase: PurchaseID, to: CustomerID, cause: MoveCause, at: Instant) {
         self.purchase = purchase
@@ -102,12 +109,40 @@ package enum MoveCause: Hashable, Sendable {
 }
 
 /// A customer handed in the app transaction of an account of the store, and may use that account.
-package struct AccountJoined: Hashable, Sendable {
+package struct AccountJoined: EventContent {
     package let account: AppTransactionID
     package let customer: CustomerID
+    package var subject: EventSubject { .account(account) }
 
     package init(account: AppTransactionID, customer: CustomerID) {
         self.account = account
         self.customer = customer
     }
+}
+
+extension EventType {
+    static let holdings: EventFamily = [
+        .purchaseAttached: .ofCustomer(
+            "purchase.attached", "{purchase} came here",
+            .inWords { event in
+                guard case .purchaseAttached(let attached) = event.event,
+                    case .named(let token) = attached.cause
+                else { return nil }
+                let instant = event.recordedAt.text
+                return "Purchase \(attached.purchase) came from another customer at \(instant): "
+                    + "it carries the account token \(token), which is this customer's."
+            }, isAct: true),
+        // A purchase that moved away gives no access here.
+        .purchaseDetached: .ofCustomer(
+            "purchase.detached", "{purchase} went to {to}", isAct: true),
+        .purchaseBlocked: .ofCustomer(
+            "purchase.blocked", "{purchase} was blocked", .deed("blocked purchase"), isAct: true),
+        .purchaseUnblocked: .ofCustomer(
+            "purchase.unblocked", "The block of {purchase} was taken back",
+            .deed("took the block of purchase", " back"), isAct: true),
+    ]
+}
+
+extension BlockChanged: Deed {
+    var effectiveAt: Instant? { at }
 }

@@ -1,9 +1,10 @@
 /// The report to the store about a requested refund. However often it has to be sent, it stays the same.
-package struct RefundReportPrepared: Hashable, Sendable {
+package struct RefundReportPrepared: EventContent {
     package let request: NewsID
     package let purchase: PurchaseID
     package let transaction: TransactionID
     package let report: ConsumptionReport
+    package var subject: EventSubject { .purchase(purchase) }
 
     package init(_ request: RefundFact, _ report: ConsumptionReport) {
         self.init(
@@ -23,9 +24,10 @@ package struct RefundReportPrepared: Hashable, Sendable {
 }
 
 /// The store has the report that was prepared.
-package struct RefundReported: Hashable, Sendable {
+package struct RefundReported: EventContent {
     package let request: NewsID
     package let purchase: PurchaseID
+    package var subject: EventSubject { .purchase(purchase) }
 
     package init(request: NewsID, purchase: PurchaseID) {
         self.request = request
@@ -34,7 +36,7 @@ package struct RefundReported: Hashable, Sendable {
 }
 
 /// The store got no report about a requested refund, and will get none.
-package struct RefundUnreported: Hashable, Sendable {
+package struct RefundUnreported: EventContent {
     package enum Why: String, Hashable, Sendable {
         /// The store waits no longer.
         case tooLate = "too_late"
@@ -46,6 +48,7 @@ package struct RefundUnreported: Hashable, Sendable {
     package let why: Why
     /// What stood in the way, as far as it is known.
     package let detail: String?
+    package var subject: EventSubject { .purchase(purchase) }
 
     package init(request: NewsID, purchase: PurchaseID, why: Why, detail: String?) {
         self.request = request
@@ -53,4 +56,18 @@ package struct RefundUnreported: Hashable, Sendable {
         self.why = why
         self.detail = detail
     }
+}
+
+extension EventType {
+    static let refunds: EventFamily = [
+        .refundRequested: .fact(
+            "refund.requested", "The customer asked the store for a refund", .leftOut),
+        .refundDeclined: .fact("refund.declined", "The store declined the refund", .leftOut),
+        .refundReportPrepared: .ofCustomer(
+            "refund.report_prepared", "A report on the requested refund was prepared"),
+        .refundReported: .ofCustomer(
+            "refund.reported", "The store has the report on the requested refund"),
+        .refundUnreported: .ofCustomer(
+            "refund.unreported", "The store got no report on the requested refund"),
+    ]
 }

@@ -7,33 +7,33 @@ package enum StatedFact: Hashable, Sendable {
     case consent(ConsentFact)
 }
 
-extension Event {
-    /// What evidence stated for the event to happen; `nil` for what Deed or its callers decided.
-    package var fact: StatedFact? {
-        switch self {
-        case .purchaseMade(let fact), .subscriptionRenewed(let fact),
-            .subscriptionUpgraded(let fact), .subscriptionExtended(let fact),
-            .purchaseRefunded(let fact), .purchaseRevoked(let fact), .refundReversed(let fact),
-            .purchaseRestated(let fact):
-            .transaction(fact)
-        case .renewalChanged(let fact), .renewalRestated(let fact): .renewal(fact)
-        case .appInstalled(let fact): .app(fact)
-        case .refundRequested(let fact), .refundDeclined(let fact): .refund(fact)
-        case .consentRescinded(let fact): .consent(fact)
-        case .accountJoined, .refundReportPrepared, .refundReported, .refundUnreported,
-            .purchaseAttached, .purchaseDetached, .purchaseBlocked, .purchaseUnblocked,
-            .grantGiven, .grantChanged, .grantRevoked, .noteAdded, .noteRemoved, .balanceCredited,
-            .balanceDebited,
-            .balanceSpent, .balanceAdjusted, .orderOpened, .orderFulfilled, .orderClosed,
-            .tokenRegistered, .accessStarted, .accessEnded, .accessEndingSoon, .customerMerged,
-            .customerJoined, .customerParted, .customerUnmerged, .customerErased, .erased,
-            .projectCreated, .keyCreated, .keyRevoked, .keyRotated, .catalogChanged, .appSet,
-            .appRemoved, .appAllowed, .appDisallowed, .projectChanged, .reconciliationStarted,
-            .reconciliationFinished, .logAccepted, .webhookSet, .webhookRemoved:
-            nil
-        }
-    }
+extension TransactionFact: EventContent {
+    package var subject: EventSubject { .purchase(purchase) }
+    package var statedFact: StatedFact? { .transaction(self) }
+    package var newestMember: LogFormat { reading == nil ? .first : .readings }
+}
 
+extension RenewalFact: EventContent {
+    package var subject: EventSubject { .purchase(purchase) }
+    package var statedFact: StatedFact? { .renewal(self) }
+}
+
+extension AppFact: EventContent {
+    package var subject: EventSubject { .installation(app) }
+    package var statedFact: StatedFact? { .app(self) }
+}
+
+extension RefundFact: EventContent {
+    package var subject: EventSubject { .purchase(purchase) }
+    package var statedFact: StatedFact? { .refund(self) }
+}
+
+extension ConsentFact: EventContent {
+    package var subject: EventSubject { .account(appTransaction) }
+    package var statedFact: StatedFact? { .consent(self) }
+}
+
+extension Event {
     /// The store's transaction that the event states something about.
     package var transactionFact: TransactionFact? {
         if case .transaction(let fact) = fact { fact } else { nil }

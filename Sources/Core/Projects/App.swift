@@ -1,5 +1,5 @@
 /// One store listing of a project, and how purchases in it are handled.
-package struct App: Hashable, Sendable {
+package struct App: EventContent {
     /// How many customers may be listed for the sandbox.
     package static let listedCustomerLimit = 1000
     /// Integers up to this limit are exact in every JSON reader.
@@ -10,6 +10,7 @@ package struct App: Hashable, Sendable {
     package var appleID: Int64?
     package var sandboxAccess: SandboxAccess
     package var receipts: ReceiptJudge
+    package var subject: EventSubject { .app(key) }
 
     package init(
         _ key: AppKey, appleID: Int64? = nil, sandboxAccess: SandboxAccess = .none,

@@ -1,5 +1,5 @@
 /// A project's settings for its customers' purchases and orders.
-package struct ProjectSettings: Hashable, Sendable {
+package struct ProjectSettings: EventContent {
     package var transfer: TransferPolicy.Rule
     /// The rule for restored purchases; `nil` to use the same rule.
     package var restore: TransferPolicy.Rule?
@@ -20,6 +20,7 @@ package struct ProjectSettings: Hashable, Sendable {
 
     package static let customersPerAccount: Int64 = 3
     package static let accountLimits: ClosedRange<Int64> = 1...1000
+    package var subject: EventSubject { .project }
 
     package init(
         transfer: TransferPolicy.Rule = .keep, restore: TransferPolicy.Rule? = nil,

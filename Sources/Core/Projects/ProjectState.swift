@@ -128,19 +128,8 @@ private struct ProjectContent: Hashable, Sendable {
             let known = webhooks.firstIndex { $0.id == webhook.id }
             if let known { webhooks[known] = webhook } else { webhooks.append(webhook) }
         case .webhookRemoved(let removed): webhooks.removeAll { $0.id == removed.webhook }
-        case .purchaseMade, .subscriptionRenewed, .subscriptionUpgraded, .subscriptionExtended,
-            .purchaseRefunded, .purchaseRevoked, .refundReversed, .purchaseRestated,
-            .renewalChanged, .renewalRestated, .appInstalled, .refundRequested, .refundDeclined,
-            .consentRescinded, .accountJoined, .refundReportPrepared, .refundReported,
-            .refundUnreported, .purchaseAttached, .purchaseDetached, .purchaseBlocked,
-            .purchaseUnblocked, .grantGiven, .grantChanged, .grantRevoked, .noteAdded, .noteRemoved,
-            .balanceCredited,
-            .balanceDebited, .balanceSpent, .balanceAdjusted, .orderOpened, .orderFulfilled,
-            .orderClosed, .tokenRegistered, .accessStarted, .accessEnded, .accessEndingSoon,
-            .customerMerged, .customerJoined, .customerParted, .customerUnmerged, .customerErased,
-            .erased:
-            // A project's own stream has no events about customers.
-            break
+        default:
+            assert(!event.type.isOfProject, "a project's state does not take in \(event.type)")
         }
     }
 }

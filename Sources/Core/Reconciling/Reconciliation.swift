@@ -104,11 +104,12 @@ package struct ReconcilePlan: Hashable, Sendable {
 }
 
 /// A project's reconciliation began.
-package struct ReconciliationStarted: Hashable, Sendable {
+package struct ReconciliationStarted: EventContent {
     package let reconciliation: ReconciliationID
     package let plan: ReconcilePlan
     /// Whether a service should run it. The first free one takes it.
     package let isRequested: Bool
+    package var subject: EventSubject { .project }
 
     package init(reconciliation: ReconciliationID, plan: ReconcilePlan, isRequested: Bool = false) {
         self.reconciliation = reconciliation
@@ -118,7 +119,7 @@ package struct ReconciliationStarted: Hashable, Sendable {
 }
 
 /// A project's reconciliation ended.
-package struct ReconciliationFinished: Hashable, Sendable {
+package struct ReconciliationFinished: EventContent {
     package let reconciliation: ReconciliationID
     package let steps: [ReconcileStep: StepCounts]
     /// One sentence for each step or app that failed.
@@ -126,6 +127,7 @@ package struct ReconciliationFinished: Hashable, Sendable {
     /// Notes for the operator about things that are fine.
     package let notes: [String]
     package let milliseconds: Int64
+    package var subject: EventSubject { .project }
 
     package init(
         reconciliation: ReconciliationID, steps: [ReconcileStep: StepCounts], errors: [String],

@@ -1,5 +1,5 @@
 /// Where and how a project's events are sent.
-package struct Webhook: Hashable, Sendable {
+package struct Webhook: EventContent {
     /// How many webhooks a project may have.
     package static let countLimit = 20
     /// How many fixed headers a webhook may have.
@@ -36,6 +36,7 @@ package struct Webhook: Hashable, Sendable {
     package var key: Int64 = 1
     /// How often an admin resumed it. A resumption restarts what had stopped on its own.
     package var resumptions: Int64 = 0
+    package var subject: EventSubject { .project }
 
     package init(
         _ id: WebhookID, _ environment: Environment, url: WebhookURL,
@@ -56,8 +57,9 @@ package struct Webhook: Hashable, Sendable {
 }
 
 /// A project's webhook was removed.
-package struct WebhookRemoved: Hashable, Sendable {
+package struct WebhookRemoved: EventContent {
     package let webhook: WebhookID
+    package var subject: EventSubject { .project }
 
     package init(webhook: WebhookID) {
         self.webhook = webhook

@@ -146,7 +146,7 @@ struct ChainWalk {
 
 extension LoggedRow {
     fileprivate var isEmptied: Bool {
-        payload.isEmpty && EventType(rawValue: header.type)?.mayBeEmptied == true
+        payload.isEmpty && EventType(named: header.type)?.mayBeEmptied == true
     }
 
     /// What the digest should be. For an emptied event, nothing else is known.

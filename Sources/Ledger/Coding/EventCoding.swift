@@ -4,73 +4,7 @@ import JSON
 extension Event {
     /// The event as the log keeps it, without the name of its type.
     /// Nothing is left of one that was emptied.
-    var payload: JSON { if case .erased = self { .null } else { body.payload } }
-
-    private var body: any PayloadCodable {
-        switch self {
-        case .projectCreated(let event): event
-        case .keyCreated(let event): event
-        case .keyRevoked(let event): event
-        case .keyRotated(let event): event
-        case .catalogChanged(let event): event
-        case .appSet(let event): event
-        case .appRemoved(let event): event
-        case .appAllowed(let event), .appDisallowed(let event): event
-        case .projectChanged(let event): event
-        case .reconciliationStarted(let event): event
-        case .reconciliationFinished(let event): event
-        case .logAccepted(let event): event
-        case .webhookSet(let event): event
-        case .webhookRemoved(let event): event
-        case .purchaseMade(let fact), .subscriptionRenewed(let fact),
-            .subscriptionUpgraded(let fact), .subscriptionExtended(let fact),
-            .purchaseRefunded(let fact), .purchaseRevoked(let fact), .refundReversed(let fact),
-            .purchaseRestated(let fact):
-            fact
-        case .renewalChanged(let fact), .renewalRestated(let fact): fact
-        case .appInstalled(let fact): fact
-        case .refundRequested(let fact), .refundDeclined(let fact): fact
-        case .consentRescinded(let fact): fact
-        case .accountJoined(let event): event
-        case .refundReportPrepared(let event): event
-        case .refundReported(let event): event
-        case .refundUnreported(let event): event
-        case .purchaseAttached(let event): event
-        case .purchaseDetached(let event): event
-        case .purchaseBlocked(let event), .purchaseUnblocked(let event): event
-        case .grantGiven(let event): event
-        case .grantChanged(let event): event
-        case .grantRevoked(let event): event
-        case .noteAdded(let event): event
-        case .noteRemoved(let event): event
-        case .balanceCredited(let event): event
-        case .balanceDebited(let event): event
-        case .balanceSpent(let event): event
-        case .balanceAdjusted(let event): event
-        case .orderOpened(let event): event
-        case .orderFulfilled(let event): event
-        case .orderClosed(let event): event
-        case .tokenRegistered(let event): event
-        case .accessStarted(let event), .accessEnded(let event), .accessEndingSoon(let event): event
-        case .customerMerged(let event): event
-        case .customerJoined(let event): event
-        case .customerParted(let event): event
-        case .customerUnmerged(let event): event
-        case .customerErased(let event): event
-        case .erased: preconditionFailure("an emptied event has no content")
-        }
-    }
-
-    /// The log's format that a program must know to read the event: that of its type, or of the newest member in its
-    /// payload. A released form is never changed: another one has another number, beside the reader of this one.
-    var format: LogFormat { max(type.since, hasReading ? .readings : .first) }
-
-    private var hasReading: Bool {
-        if case .purchaseAttached(let attached) = self {
-            return attached.transactions.contains { $0.reading != nil }
-        }
-        return transactionFact?.reading != nil
-    }
+    var payload: JSON { if case .erased = self { .null } else { read(by: PayloadReader()) } }
 
     /// Reads an event of the log back.
     init(type: String, format: Int16, payload: String) throws(LedgerError) {
@@ -79,7 +13,7 @@ extension Event {
             throw .tooNew("an event of type \(type) in the format \(format)")
         }
         do {
-            guard let known = EventType(rawValue: type) else {
+            guard let known = EventType(named: type) else {
                 _ = try JSON.read(payload)
                 throw LedgerError.tooNew("an event of type \(type)")
             }
@@ -88,7 +22,7 @@ extension Event {
                 self = .erased(known)
                 return
             }
-            try self.init(known, Payload(try JSON.read(payload)))
+            self = try known.coding.read(Payload(try JSON.read(payload)))
             if self.format != written {
                 throw LedgerError.tooNew("an event of type \(type) in the format \(format)")
             }
@@ -98,69 +32,98 @@ extension Event {
             throw .unreadable("a payload of type \(type): \(error)")
         }
     }
+}
 
-    private init(_ type: EventType, _ payload: Payload) throws {
-        switch type {
-        case .projectCreated: self = .projectCreated(try ProjectCreated(payload))
-        case .keyCreated: self = .keyCreated(try KeyCreated(payload))
-        case .keyRevoked: self = .keyRevoked(try KeyRevoked(payload))
-        case .keyRotated: self = .keyRotated(try KeyRotated(payload))
-        case .catalogChanged: self = .catalogChanged(try CatalogChanged(payload))
-        case .appSet: self = .appSet(try App(payload))
-        case .appAllowed: self = .appAllowed(try AppAllowance(payload))
-        case .appDisallowed: self = .appDisallowed(try AppAllowance(payload))
-        case .appRemoved: self = .appRemoved(try AppRemoved(payload))
-        case .projectChanged: self = .projectChanged(try ProjectSettings(payload))
-        case .purchaseMade: self = .purchaseMade(try TransactionFact(payload))
-        case .subscriptionRenewed: self = .subscriptionRenewed(try TransactionFact(payload))
-        case .subscriptionUpgraded: self = .subscriptionUpgraded(try TransactionFact(payload))
-        case .subscriptionExtended: self = .subscriptionExtended(try TransactionFact(payload))
-        case .purchaseRefunded: self = .purchaseRefunded(try TransactionFact(payload))
-        case .purchaseRevoked: self = .purchaseRevoked(try TransactionFact(payload))
-        case .refundReversed: self = .refundReversed(try TransactionFact(payload))
-        case .purchaseRestated: self = .purchaseRestated(try TransactionFact(payload))
-        case .renewalChanged: self = .renewalChanged(try RenewalFact(payload))
-        case .renewalRestated: self = .renewalRestated(try RenewalFact(payload))
-        case .appInstalled: self = .appInstalled(try AppFact(payload))
-        case .refundRequested: self = .refundRequested(try RefundFact(payload))
-        case .refundDeclined: self = .refundDeclined(try RefundFact(payload))
-        case .accountJoined: self = .accountJoined(try AccountJoined(payload))
-        case .consentRescinded: self = .consentRescinded(try ConsentFact(payload))
-        case .refundReportPrepared: self = .refundReportPrepared(try RefundReportPrepared(payload))
-        case .refundReported: self = .refundReported(try RefundReported(payload))
-        case .refundUnreported: self = .refundUnreported(try RefundUnreported(payload))
-        case .purchaseAttached: self = .purchaseAttached(try PurchaseAttached(payload))
-        case .purchaseDetached: self = .purchaseDetached(try PurchaseDetached(payload))
-        case .purchaseBlocked: self = .purchaseBlocked(try BlockChanged(payload))
-        case .purchaseUnblocked: self = .purchaseUnblocked(try BlockChanged(payload))
-        case .grantGiven: self = .grantGiven(try GrantGiven(payload))
-        case .grantChanged: self = .grantChanged(try GrantChanged(payload))
-        case .grantRevoked: self = .grantRevoked(try GrantRevoked(payload))
-        case .noteAdded: self = .noteAdded(try NoteAdded(payload))
-        case .noteRemoved: self = .noteRemoved(try NoteRemoved(payload))
-        case .balanceCredited: self = .balanceCredited(try BalanceCredited(payload))
-        case .balanceDebited: self = .balanceDebited(try BalanceDebited(payload))
-        case .balanceSpent: self = .balanceSpent(try BalanceSpent(payload))
-        case .balanceAdjusted: self = .balanceAdjusted(try BalanceAdjusted(payload))
-        case .orderOpened: self = .orderOpened(try OrderOpened(payload))
-        case .orderFulfilled: self = .orderFulfilled(try OrderFulfilled(payload))
-        case .orderClosed: self = .orderClosed(try OrderClosed(payload))
-        case .tokenRegistered: self = .tokenRegistered(try TokenRegistered(payload))
-        case .reconciliationStarted:
-            self = .reconciliationStarted(try ReconciliationStarted(payload))
-        case .reconciliationFinished:
-            self = .reconciliationFinished(try ReconciliationFinished(payload))
-        case .logAccepted: self = .logAccepted(try LogAccepted(payload))
-        case .webhookSet: self = .webhookSet(try Webhook(payload))
-        case .webhookRemoved: self = .webhookRemoved(try WebhookRemoved(payload))
-        case .accessStarted: self = .accessStarted(try AccessNotice(payload))
-        case .accessEnded: self = .accessEnded(try AccessNotice(payload))
-        case .accessEndingSoon: self = .accessEndingSoon(try AccessNotice(payload))
-        case .customerMerged: self = .customerMerged(try CustomerMerged(payload))
-        case .customerJoined: self = .customerJoined(try CustomerJoined(payload))
-        case .customerParted: self = .customerParted(try CustomerParted(payload))
-        case .customerUnmerged: self = .customerUnmerged(try CustomerUnmerged(payload))
-        case .customerErased: self = .customerErased(try CustomerErased(payload))
+private struct PayloadReader: EventReader {
+    func read(_ type: EventType, _ content: some EventContent) -> JSON {
+        type.coding.payload(content)
+    }
+}
+
+/// How the content of a type of events is kept.
+private struct EventCoding: Sendable {
+    let read: @Sendable (Payload) throws -> Event
+    let payload: @Sendable (any EventContent) -> JSON
+
+    init<Content: EventContent & PayloadCodable>(
+        _ event: @escaping @Sendable (Content) -> Event
+    ) {
+        read = { event(try Content($0)) }
+        payload = { content in
+            guard let content = content as? Content else {
+                preconditionFailure("\(type(of: content)) is kept as \(Content.self)")
+            }
+            return content.payload
         }
     }
+
+    static let all = EventType.allCases.map(EventCoding.init(of:))
+
+    private init(of type: EventType) {
+        self =
+            switch type {
+            case .projectCreated: EventCoding(Event.projectCreated)
+            case .keyCreated: EventCoding(Event.keyCreated)
+            case .keyRevoked: EventCoding(Event.keyRevoked)
+            case .keyRotated: EventCoding(Event.keyRotated)
+            case .catalogChanged: EventCoding(Event.catalogChanged)
+            case .appSet: EventCoding(Event.appSet)
+            case .appRemoved: EventCoding(Event.appRemoved)
+            case .appAllowed: EventCoding(Event.appAllowed)
+            case .appDisallowed: EventCoding(Event.appDisallowed)
+            case .projectChanged: EventCoding(Event.projectChanged)
+            case .reconciliationStarted: EventCoding(Event.reconciliationStarted)
+            case .reconciliationFinished: EventCoding(Event.reconciliationFinished)
+            case .logAccepted: EventCoding(Event.logAccepted)
+            case .webhookSet: EventCoding(Event.webhookSet)
+            case .webhookRemoved: EventCoding(Event.webhookRemoved)
+            case .purchaseMade: EventCoding(Event.purchaseMade)
+            case .subscriptionRenewed: EventCoding(Event.subscriptionRenewed)
+            case .subscriptionUpgraded: EventCoding(Event.subscriptionUpgraded)
+            case .subscriptionExtended: EventCoding(Event.subscriptionExtended)
+            case .purchaseRefunded: EventCoding(Event.purchaseRefunded)
+            case .purchaseRevoked: EventCoding(Event.purchaseRevoked)
+            case .refundReversed: EventCoding(Event.refundReversed)
+            case .purchaseRestated: EventCoding(Event.purchaseRestated)
+            case .renewalChanged: EventCoding(Event.renewalChanged)
+            case .renewalRestated: EventCoding(Event.renewalRestated)
+            case .appInstalled: EventCoding(Event.appInstalled)
+            case .refundRequested: EventCoding(Event.refundRequested)
+            case .refundDeclined: EventCoding(Event.refundDeclined)
+            case .consentRescinded: EventCoding(Event.consentRescinded)
+            case .accountJoined: EventCoding(Event.accountJoined)
+            case .refundReportPrepared: EventCoding(Event.refundReportPrepared)
+            case .refundReported: EventCoding(Event.refundReported)
+            case .refundUnreported: EventCoding(Event.refundUnreported)
+            case .purchaseAttached: EventCoding(Event.purchaseAttached)
+            case .purchaseDetached: EventCoding(Event.purchaseDetached)
+            case .purchaseBlocked: EventCoding(Event.purchaseBlocked)
+            case .purchaseUnblocked: EventCoding(Event.purchaseUnblocked)
+            case .grantGiven: EventCoding(Event.grantGiven)
+            case .grantChanged: EventCoding(Event.grantChanged)
+            case .grantRevoked: EventCoding(Event.grantRevoked)
+            case .noteAdded: EventCoding(Event.noteAdded)
+            case .noteRemoved: EventCoding(Event.noteRemoved)
+            case .balanceCredited: EventCoding(Event.balanceCredited)
+            case .balanceDebited: EventCoding(Event.balanceDebited)
+            case .balanceSpent: EventCoding(Event.balanceSpent)
+            case .balanceAdjusted: EventCoding(Event.balanceAdjusted)
+            case .orderOpened: EventCoding(Event.orderOpened)
+            case .orderFulfilled: EventCoding(Event.orderFulfilled)
+            case .orderClosed: EventCoding(Event.orderClosed)
+            case .tokenRegistered: EventCoding(Event.tokenRegistered)
+            case .accessStarted: EventCoding(Event.accessStarted)
+            case .accessEnded: EventCoding(Event.accessEnded)
+            case .accessEndingSoon: EventCoding(Event.accessEndingSoon)
+            case .customerMerged: EventCoding(Event.customerMerged)
+            case .customerJoined: EventCoding(Event.customerJoined)
+            case .customerParted: EventCoding(Event.customerParted)
+            case .customerUnmerged: EventCoding(Event.customerUnmerged)
+            case .customerErased: EventCoding(Event.customerErased)
+            }
+    }
+}
+
+extension EventType {
+    fileprivate var coding: EventCoding { EventCoding.all[rawValue] }
 }

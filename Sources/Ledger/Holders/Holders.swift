@@ -134,20 +134,18 @@ extension HolderKey {
 extension Event {
     /// The purchases that the event gives to its customer.
     var heldPurchases: [HeldPurchase] {
-        switch self {
-        case .purchaseMade(let fact), .subscriptionRenewed(let fact),
-            .subscriptionUpgraded(let fact), .subscriptionExtended(let fact),
-            .purchaseRefunded(let fact), .purchaseRevoked(let fact), .refundReversed(let fact),
-            .purchaseRestated(let fact):
-            [HeldPurchase(app: fact.app, purchase: fact.purchase)]
-        case .renewalChanged(let fact), .renewalRestated(let fact):
-            [HeldPurchase(app: fact.app, purchase: fact.purchase)]
-        case .purchaseAttached(let attached):
-            attached.app.map { app in
-                attached.names.map { HeldPurchase(app: app, purchase: $0) }
-            } ?? []
-        default: []
+        switch fact {
+        case .transaction(let fact): [HeldPurchase(app: fact.app, purchase: fact.purchase)]
+        case .renewal(let fact): [HeldPurchase(app: fact.app, purchase: fact.purchase)]
+        // None of these gives a purchase to a customer.
+        case .refund, .app, .consent: []
+        case nil: arrivals
         }
+    }
+
+    private var arrivals: [HeldPurchase] {
+        guard case .purchaseAttached(let attached) = self, let app = attached.app else { return [] }
+        return attached.names.map { HeldPurchase(app: app, purchase: $0) }
     }
 
     fileprivate var isArrival: Bool {
