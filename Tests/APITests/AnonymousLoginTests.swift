@@ -61,7 +61,7 @@ struct AnonymousLoginTests {
 
     /// What the page says, by the first column of its table.
     private static let rows: [String: @Sendable (AnonymousLoginTests) throws -> Void] = [
-        "the call comes twice, with the same key": { test in
+        "the call comes twice, with the same key": { (test: AnonymousLoginTests) throws in
             test.start()
             let first = test.login()
             #expect(first.status == 200, "\(first.text)")
@@ -69,22 +69,23 @@ struct AnonymousLoginTests {
             #expect(test.login().text == first.text)
             #expect(try test.front.service.eventCount() == count)
         },
-        "the call comes twice, with another key": { test in
+        "the call comes twice, with another key": { (test: AnonymousLoginTests) throws in
             test.start()
             #expect(test.login().status == 200)
             #expect(try test.isMerged(test.login(key: "another")))
         },
-        "`anon-7` has done nothing yet, not even step 1": { test in
+        "`anon-7` has done nothing yet, not even step 1": { (test: AnonymousLoginTests) throws in
             let reply = test.login()
             #expect(reply.status == 404 && reply.code == "customer_unknown", "\(reply.text)")
         },
-        "`player-1` is new": { test in
+        "`player-1` is new": { (test: AnonymousLoginTests) throws in
             test.start()
             #expect(test.front.submit(test.coins("1"), for: "anon-7").status == 200)
             #expect(test.login().status == 200)
             #expect(try test.balance(of: "player-1") == 100)
         },
-        "the login comes late, and `anon-7` bought in between": { test in
+        "the login comes late, and `anon-7` bought in between": {
+            (test: AnonymousLoginTests) throws in
             test.start()
             #expect(test.front.submit(test.coins("1"), for: "player-1").status == 200)
             #expect(test.front.submit(test.coins("2"), for: "anon-7").status == 200)
@@ -92,7 +93,7 @@ struct AnonymousLoginTests {
             #expect(test.login().status == 200)
             #expect(try test.balance(of: "player-1") == 200)
         },
-        "evidence for `anon-7` is sent after the login": { test in
+        "evidence for `anon-7` is sent after the login": { (test: AnonymousLoginTests) throws in
             test.start()
             #expect(test.login().status == 200)
             #expect(try test.isMerged(test.front.submit(test.coins("1"), for: "anon-7")))
@@ -100,18 +101,20 @@ struct AnonymousLoginTests {
             test.report(test.coins("2"))
             #expect(try test.balance(of: "player-1") == 200)
         },
-        "`anon-7` buys before the login, and the store reports the purchase afterwards": { test in
+        "`anon-7` buys before the login, and the store reports the purchase afterwards": {
+            (test: AnonymousLoginTests) throws in
             test.start()
             #expect(test.login().status == 200)
             test.report(test.coins("1"))
             #expect(try test.balance(of: "player-1") == 100)
         },
-        "another player logs in on the same phone": { test in
+        "another player logs in on the same phone": { (test: AnonymousLoginTests) throws in
             test.start()
             #expect(test.login().status == 200)
             #expect(try test.isMerged(test.login(as: "player-2")))
         },
-        "`player-1` logs in on a second phone with `anon-8`": { test in
+        "`player-1` logs in on a second phone with `anon-8`": {
+            (test: AnonymousLoginTests) throws in
             test.start()
             test.start("anon-8", token: "6f0a4f0e-8a0e-4b43-9f5d-0d1b6c0f8a12")
             #expect(test.front.submit(test.coins("1"), for: "anon-7").status == 200)
@@ -121,7 +124,7 @@ struct AnonymousLoginTests {
                 try test.front.send("GET", "/v1/customers/anon-8").json["merged_into"] == "player-1"
             )
         },
-        "two logins at the same moment": { test in
+        "two logins at the same moment": { (test: AnonymousLoginTests) throws in
             test.start()
             let replies = Mutex<[Reply]>([])
             DispatchQueue.concurrentPerform(iterations: 8) { number in
