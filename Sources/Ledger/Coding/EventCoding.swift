@@ -63,7 +63,16 @@ extension Event {
 
     /// The log's format that a program must know to read the event: that of its type, or of the newest member in its
     /// payload. A released form is never changed: another one has another number, beside the reader of this one.
-    var format: LogFormat { max(type.since, hasReading ? .readings : .first) }
+    var format: LogFormat { max(type.since, hasReading || hasNewReason ? .readings : .first) }
+
+    /// Why a key was revoked or a catalog replaced.
+    private var hasNewReason: Bool {
+        switch self {
+        case .keyRevoked(let event): event.reason != nil || event.ticket != nil
+        case .catalogChanged(let event): event.reason != nil || event.ticket != nil
+        default: false
+        }
+    }
 
     private var hasReading: Bool {
         if case .purchaseAttached(let attached) = self {
