@@ -68,7 +68,9 @@ package struct InnerCalls: Sendable {
             CatalogChangeRoutes(catalogs: useCases.catalogs).routes,
             KeyActRoutes(lists: useCases.keyLists, projects: useCases.projects).routes,
         ]
-        for route in Surface.v1(useCases, reads, submissions, feed, keys, operations).routes + own.joined() {
+        for route in Surface.v1(useCases, reads, submissions, feed, keys, operations).routes
+            + own.joined()
+        {
             table.add(route, method: route.method, pattern: route.pattern)
         }
         routes = table

@@ -172,7 +172,8 @@ package struct Console: Sendable {
         _ method: String, _ pattern: String, bodyLimit: Int = PageRoute.bodyLimit,
         _ work: @escaping @Sendable (ProjectRoom, Visit) throws(Turned) -> Response
     ) -> PageRoute {
-        route(method, "/p/{project}\(pattern)", bodyLimit: bodyLimit) { [keeper] visit throws(Turned) in
+        route(method, "/p/{project}\(pattern)", bodyLimit: bodyLimit) {
+            [keeper] visit throws(Turned) in
             if method != "GET" { try keeper.requireOwnPage(visit) }
             let visitor = try keeper.visitor(of: visit)
             if method != "GET" {

@@ -60,7 +60,8 @@ struct EvidencePageTests {
         #expect(file.header("X-Content-Type-Options") == "nosniff")
     }
 
-    @Test("Support and readers prove evidence and do not save it", arguments: [Role.support, .reader])
+    @Test(
+        "Support and readers prove evidence and do not save it", arguments: [Role.support, .reader])
     func lesser(_ role: Role) throws {
         let file = try self.file(in: try proof(browser))
         let bob = try desk.visitor("bob@example.com", role)
@@ -73,7 +74,8 @@ struct EvidencePageTests {
 
     @Test("Bytes that were changed in the database are not what was believed")
     func damaged() throws {
-        try desk.service.database.run("update deed.evidence set content = content || '\\x00'::bytea")
+        try desk.service.database.run(
+            "update deed.evidence set content = content || '\\x00'::bytea")
         let page = try proof(browser)
         #expect(page.text.shown.contains("It is not what was believed"), "\(page.text.shown)")
         #expect(!page.text.shown.contains(EvidencePageTests.proven))
@@ -85,7 +87,9 @@ struct EvidencePageTests {
         #expect(try proof(browser).text.shown.contains("It is not what was believed"))
     }
 
-    @Test("The roots of today decide: what they do not vouch for is not proven, and the page says why")
+    @Test(
+        "The roots of today decide: what they do not vouch for is not proven, and the page says why"
+    )
     func untrusted() throws {
         let strict = try TestService(beside: desk.service, asking: [], console: true)
         let there = Browser(strict)
@@ -120,16 +124,20 @@ struct EvidencePageTests {
         let place = "/console/p/default/customers/u2"
         #expect(browser.get(place).text.contains("<a href=\"\(place)/evidence\">"))
         let list = browser.get("\(place)/evidence").text
-        let link = try #require(list.firstMatch(of: #/href="([^"]+evidence=[0-9a-f]{64})"/#), "\(list)")
+        let link = try #require(
+            list.firstMatch(of: #/href="([^"]+evidence=[0-9a-f]{64})"/#), "\(list)")
         let page = browser.get(String(link.1)).text.shown
-        #expect(page.contains(EvidencePageTests.proven) && page.contains("transaction 4"), "\(page)")
+        #expect(
+            page.contains(EvidencePageTests.proven) && page.contains("transaction 4"), "\(page)")
         #expect(browser.get("\(place)/evidence?event=1").status == 404)
     }
 
-    @Test("Another customer's evidence, and what is no digest or event, is refused and shown as text")
+    @Test(
+        "Another customer's evidence, and what is no digest or event, is refused and shown as text")
     func others() throws {
         let digest = try #require(
-            try proof(browser).text.firstMatch(of: #/<code>([0-9a-f]{64})</#)).1
+            try proof(browser).text.firstMatch(of: #/<code>([0-9a-f]{64})</#)
+        ).1
         let other = "/console/p/default/customers/u2/evidence"
         #expect(browser.get("\(other)?evidence=\(digest)").status == 400)
         #expect(browser.get("\(other)/\(digest)/file").status == 400)

@@ -61,7 +61,9 @@ struct KeyPageTests {
         #expect(browser.get(place(key)).text.shown.contains("Nothing opens with it any more."))
     }
 
-    @Test("Nothing is revoked without a reason, by a form from elsewhere, by GET, or by a lesser role")
+    @Test(
+        "Nothing is revoked without a reason, by a form from elsewhere, by GET, or by a lesser role"
+    )
     func refused() throws {
         let key = try desk.service.key(.backend, name: "game")
         let fields = ["reason": "why", "mark": "m"]
@@ -112,7 +114,8 @@ struct KeyPageTests {
         let key = try desk.service.key(.reader, name: text)
         let page = browser.get(place(key)).text
         #expect(page.contains(shown) && !page.contains("<script>alert") && !page.contains("<img"))
-        let said = browser.get("\(KeyPageTests.settings)?revoked=%3Cscript%3Ealert(1)%3C/script%3E").text
+        let said = browser.get("\(KeyPageTests.settings)?revoked=%3Cscript%3Ealert(1)%3C/script%3E")
+            .text
         #expect(!said.contains("<script>alert"))
     }
 }

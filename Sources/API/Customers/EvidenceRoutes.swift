@@ -49,7 +49,8 @@ struct EvidenceRoutes: Sendable {
 
     private func bytes(_ call: Call) throws(Problem) -> Response {
         guard let bytes = proofs.bytes(of: try piece(call)) else {
-            throw .invalid("evidence", "Of this evidence only the digest is kept, or it is damaged.")
+            throw .invalid(
+                "evidence", "Of this evidence only the digest is kept, or it is damaged.")
         }
         return Response(
             status: 200, headers: [Header(.contentType, "application/octet-stream")], body: bytes)

@@ -114,6 +114,7 @@ extension Secrets {
 
 extension Ledger: EventLog, Directory, StoreAccounts, GrantListing, Finding, FigureReading,
     CustomerReading,
-    IntakeQueue, EvidenceArchive, Leases, FeedLog, NoteReading, ErasureLog, EvidenceNaming, KeyUsing,
+    IntakeQueue, EvidenceArchive, Leases, FeedLog, NoteReading, ErasureLog, EvidenceNaming,
+    KeyUsing,
     TrailKeeping, PeopleKeeping, PasswordKeeping, SessionKeeping
 {}

@@ -109,7 +109,8 @@ struct PurchasePart {
         guard let version = event["version"]?.integer, event["data"]?["transactions"] == nil else {
             return .nothing
         }
-        return "<button class=\"quiet\" name=\"event\" value=\"\(Int(version))\">Prove again</button>"
+        return
+            "<button class=\"quiet\" name=\"event\" value=\"\(Int(version))\">Prove again</button>"
     }
 
     private func acts(_ purchase: JSON, _ id: String) -> Markup {

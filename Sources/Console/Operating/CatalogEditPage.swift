@@ -108,7 +108,8 @@ struct CatalogEditPage {
         let version = String(step["version"]?.integer ?? 0)
         let changes = step["changes"]?.array ?? []
         if changes.isEmpty {
-            let words: Markup = "<p class=\"notice\">Nothing would change: this is version \(version).</p>"
+            let words: Markup =
+                "<p class=\"notice\">Nothing would change: this is version \(version).</p>"
             return writing(text, words, nil)
         }
         return page(

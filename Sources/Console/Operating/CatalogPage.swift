@@ -39,7 +39,8 @@ struct CatalogPage {
 
     private var doneLine: Markup {
         guard done == version else { return .nothing }
-        return "<p class=\"notice done\" role=\"status\">The catalog is version \(String(version)) now.</p>"
+        return
+            "<p class=\"notice done\" role=\"status\">The catalog is version \(String(version)) now.</p>"
     }
 
     private var products: Markup {

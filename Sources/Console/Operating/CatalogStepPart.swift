@@ -74,7 +74,8 @@ struct CatalogStepPart {
             unread == 0
             ? .nothing
             : "<p>The events of \(String(unread)) customers cannot be read; an operator runs: <code>deed audit --projections</code></p>"
-        return "\(Markup.table(["Customer", "Environment", "Gains", "Loses"], rows))\(more)\(damaged)"
+        return
+            "\(Markup.table(["Customer", "Environment", "Gains", "Loses"], rows))\(more)\(damaged)"
     }
 
     private func names(_ list: JSON?) -> String {

@@ -35,7 +35,8 @@ struct SettingsPage {
     private var done: Markup {
         let key = (keys["keys"]?.array ?? []).first { $0["id"]?.string == revoked }
         guard let revoked, key?["state"]?.string == "revoked" else { return .nothing }
-        return "<p class=\"notice done\" role=\"status\">The key \(Markup.code(revoked)) is revoked.</p>"
+        return
+            "<p class=\"notice done\" role=\"status\">The key \(Markup.code(revoked)) is revoked.</p>"
     }
 
     private var rules: Markup {

@@ -108,7 +108,8 @@ package struct Catalogs: Sendable {
         at place: Int64, of project: ProjectID
     ) throws(CommandError) -> (step: CatalogStep, at: Instant)? {
         let found = try obtain(
-            ledger.events(of: .ofProject(project), after: max(0, place - 1), limit: 1)).first
+            ledger.events(of: .ofProject(project), after: max(0, place - 1), limit: 1)
+        ).first
         guard let found, found.recorded.version == place,
             case .catalogChanged(let changed) = found.recorded.event
         else { return nil }

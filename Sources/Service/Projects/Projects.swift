@@ -79,7 +79,8 @@ package struct Projects: Sendable {
         _ key: KeyID, _ why: AdminReason? = nil, of project: ProjectID, by sender: Sender
     ) -> Wish<Key> {
         let cause = secrets.cause(
-            of: sender, "revoke_key", [key.text] + (why.map { [$0.reason.text, $0.ticket?.text] } ?? []))
+            of: sender, "revoke_key",
+            [key.text] + (why.map { [$0.reason.text, $0.ticket?.text] } ?? []))
         let command = Command.project(project, actor: sender.actor, cause: cause) {
             state, now throws(Refusal) in
             try state.revoke(key, reason: why?.reason, ticket: why?.ticket, now: now)
