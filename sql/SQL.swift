@@ -108,6 +108,7 @@ extension Statement {
     package static let insertEvidence = Statement(embedded: File.insert_evidence_sql)
     package static let insertCertificates = Statement(embedded: File.insert_certificates_sql)
     package static let nameEvidence = Statement(embedded: File.name_evidence_sql)
+    package static let findEventEvidence = Statement(embedded: File.find_event_evidence_sql)
     package static let lookUpEvidence = Statement(embedded: File.look_up_evidence_sql)
     package static let listEvidence = Statement(embedded: File.list_evidence_sql)
     package static let listCertificates = Statement(embedded: File.list_certificates_sql)

@@ -60,11 +60,17 @@ package struct InnerCalls: Sendable {
         keys: KeyRing, operations: Operations
     ) {
         var table = RouteTable<Route>()
-        let own =
-            LookRoutes(customers: useCases.customers).routes
-            + IntakeListRoutes(intake: submissions.intake).routes
-            + FigureRoutes(figures: useCases.figures).routes
-        for route in Surface.v1(useCases, reads, submissions, feed, keys, operations).routes + own {
+        let own: [[Route]] = [
+            LookRoutes(customers: useCases.customers).routes,
+            IntakeListRoutes(intake: submissions.intake).routes,
+            FigureRoutes(figures: useCases.figures).routes,
+            EvidenceRoutes(proofs: useCases.proofs).routes,
+            CatalogChangeRoutes(catalogs: useCases.catalogs).routes,
+            KeyActRoutes(lists: useCases.keyLists, projects: useCases.projects).routes,
+        ]
+        for route in Surface.v1(useCases, reads, submissions, feed, keys, operations).routes
+            + own.joined()
+        {
             table.add(route, method: route.method, pattern: route.pattern)
         }
         routes = table
@@ -76,6 +82,24 @@ package struct InnerCalls: Sendable {
     package func send(
         _ call: InnerCall, by caller: PersonCaller
     ) throws(Problem) -> JSON {
+        let answer = try response(to: call, by: caller)
+        do {
+            return try JSON.read(answer.body)
+        } catch {
+            throw Problem(Fault.broken("a call's answer is not JSON: \(error)"))
+        }
+    }
+
+    /// The bytes of an answer that is a file.
+    package func file(
+        _ call: InnerCall, by caller: PersonCaller
+    ) throws(Problem) -> [UInt8] {
+        try response(to: call, by: caller).body
+    }
+
+    private func response(
+        to call: InnerCall, by caller: PersonCaller
+    ) throws(Problem) -> Response {
         let headers = call.idempotencyKey.map { [("Idempotency-Key", $0)] } ?? []
         let request = Request(
             method: call.method, path: call.path, query: call.query.isEmpty ? nil : call.query,
@@ -88,7 +112,7 @@ package struct InnerCalls: Sendable {
                 throw .wrongRole(needed: roles, held: caller.role)
             }
             let made = try Call(draft, caller.access)
-            return try body(of: try work(made).awaited(ledger))
+            return try work(made).awaited(ledger)
         } catch {
             note(error, draft, route, caller)
             throw error
@@ -111,14 +135,6 @@ package struct InnerCalls: Sendable {
             throw .unknownRoute
         }
         return (end.found, place.arguments)
-    }
-
-    private func body(of response: Response) throws(Problem) -> JSON {
-        do {
-            return try JSON.read(response.body)
-        } catch {
-            throw Problem(Fault.broken("a call's answer is not JSON: \(error)"))
-        }
     }
 
     private func note(

@@ -25,30 +25,33 @@ package struct PageSurface: Sendable {
 
 /// A page: its path behind the prefix, and its work, for which a worker waits.
 package struct PageRoute: Sendable {
-    /// The longest form that a page takes.
+    /// The longest form that a page takes, unless it says otherwise.
     package static let bodyLimit = 16 << 10
     /// Headers that pages read.
     fileprivate static let lines: [StaticString] = ["Cookie", "Sec-Fetch-Site", "Origin", "Host"]
 
     let method: String
     let pattern: String
+    let bodyLimit: Int
     let room: @Sendable (Visit) -> Room
     let answer: @Sendable (Visit) -> Response
 
     /// `room` decides with whom the visitor waits for a worker.
     package init(
-        _ method: String, _ pattern: String, room: @escaping @Sendable (Visit) -> Room,
+        _ method: String, _ pattern: String, bodyLimit: Int = PageRoute.bodyLimit,
+        room: @escaping @Sendable (Visit) -> Room,
         answer: @escaping @Sendable (Visit) -> Response
     ) {
         self.method = method
         self.pattern = pattern
+        self.bodyLimit = bodyLimit
         self.room = room
         self.answer = answer
     }
 
     fileprivate var route: Route {
         Route(
-            method, pattern, bodyLimit: PageRoute.bodyLimit, .database, lines: PageRoute.lines
+            method, pattern, bodyLimit: bodyLimit, .database, lines: PageRoute.lines
         ) { [room, answer] call in
             let visit = Visit(call)
             return (room(visit), .waiting { .answered(.success(answer(visit))) })

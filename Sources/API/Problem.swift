@@ -33,6 +33,14 @@ package struct Problem: Error, Sendable {
         return body.with("member", member.map(JSON.string)).followed(by: .object(extensions))
     }
 
+    /// What is wrong in a text, each with its place, where the problem lists that.
+    package var errors: [String] {
+        (extensions["errors"]?.array ?? []).map { error in
+            let parts = [error["path"]?.string ?? "", error["detail"]?.string ?? ""]
+            return parts.filter { !$0.isEmpty }.joined(separator: " ")
+        }
+    }
+
     private static func title(of status: Int) -> String {
         switch status {
         case 400: "Bad Request"

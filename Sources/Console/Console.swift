@@ -74,6 +74,17 @@ package struct Console: Sendable {
     /// Forms of their own: for a purchase without a customer, queued evidence, and erasing.
     private var deciding: [PageRoute] {
         [
+            room("GET", "/customers/{customer}/evidence") { [keeper] room, visit throws(Turned) in
+                try keeper.heavyPages.make { () throws(Turned) in
+                    try EvidencePage(room, visit).response()
+                }
+            },
+            room("GET", "/customers/{customer}/evidence/{evidence}/file") {
+                [keeper] room, visit throws(Turned) in
+                try keeper.heavyPages.make { () throws(Turned) in
+                    try EvidencePage.file(room, visit)
+                }
+            },
             room("GET", "/attach") { room, visit throws(Turned) in
                 try AttachPlace.response(room, visit)
             },
@@ -121,21 +132,48 @@ package struct Console: Sendable {
             room("GET", "/webhooks/{webhook}") { room, visit throws(Turned) in
                 try WebhookPage(room, visit).response()
             },
-            room("GET", "/catalog") { room, _ throws(Turned) in
-                try CatalogPage(room).response()
+            room("GET", "/catalog") { room, visit throws(Turned) in
+                try CatalogPage(room, visit).response()
+            },
+            room("GET", "/catalog/edit") { [keeper] room, visit throws(Turned) in
+                try keeper.heavyPages.make { () throws(Turned) in
+                    try CatalogEditPage(room, visit).form()
+                }
+            },
+            // The dry run looks at every customer.
+            room("POST", "/catalog/edit", bodyLimit: CatalogEditPage.bodyLimit) {
+                [keeper] room, visit throws(Turned) in
+                try keeper.heavyPages.make { () throws(Turned) in
+                    try CatalogEditPage(room, visit).answer()
+                }
+            },
+            room("GET", "/catalog/history") { room, visit throws(Turned) in
+                try CatalogHistoryPage(room, visit).response()
+            },
+            room("GET", "/catalog/history/{change}") { [keeper] room, visit throws(Turned) in
+                try keeper.heavyPages.make { () throws(Turned) in
+                    try CatalogHistoryPage.past(room, visit)
+                }
             },
             room("GET", "/settings") { room, visit throws(Turned) in
                 try SettingsPage(room, visit).response()
+            },
+            room("GET", "/settings/keys/{key}/revoke") { room, visit throws(Turned) in
+                try KeyPage(room, visit).form()
+            },
+            room("POST", "/settings/keys/{key}/revoke") { room, visit throws(Turned) in
+                try KeyPage(room, visit).answer()
             },
         ]
     }
 
     /// A page for visitors who have a role in its project. Its first argument is the project.
     private func room(
-        _ method: String, _ pattern: String,
+        _ method: String, _ pattern: String, bodyLimit: Int = PageRoute.bodyLimit,
         _ work: @escaping @Sendable (ProjectRoom, Visit) throws(Turned) -> Response
     ) -> PageRoute {
-        route(method, "/p/{project}\(pattern)") { [keeper] visit throws(Turned) in
+        route(method, "/p/{project}\(pattern)", bodyLimit: bodyLimit) {
+            [keeper] visit throws(Turned) in
             if method != "GET" { try keeper.requireOwnPage(visit) }
             let visitor = try keeper.visitor(of: visit)
             if method != "GET" {
@@ -151,10 +189,12 @@ package struct Console: Sendable {
     }
 
     private func route(
-        _ method: String, _ pattern: String,
+        _ method: String, _ pattern: String, bodyLimit: Int = PageRoute.bodyLimit,
         _ work: @escaping @Sendable (Visit) throws(Turned) -> Response
     ) -> PageRoute {
-        PageRoute(method, pattern, room: { [keeper] in keeper.room(of: $0) }) { [keeper] visit in
+        PageRoute(
+            method, pattern, bodyLimit: bodyLimit, room: { [keeper] in keeper.room(of: $0) }
+        ) { [keeper] visit in
             do throws(Turned) {
                 try keeper.requirePrivacy(visit)
                 return try work(visit)

@@ -86,3 +86,18 @@ for (const drawing of document.querySelectorAll("figure.timeline")) {
     }
     drawing.append(box);
 }
+
+// A file goes into the text of the catalog, where it can be looked at before it is sent.
+const text = document.querySelector("textarea#text");
+if (text) {
+    const label = document.createElement("label");
+    label.textContent = "From a file: ";
+    const chooser = document.createElement("input");
+    chooser.type = "file";
+    chooser.accept = ".json,application/json";
+    chooser.addEventListener("change", async () => {
+        if (chooser.files.length > 0) text.value = await chooser.files[0].text();
+    });
+    label.append(chooser);
+    text.closest("form").prepend(label);
+}

@@ -171,7 +171,7 @@ package struct EvidenceAudit {
 }
 
 extension FactSubject {
-    fileprivate var text: String {
+    var text: String {
         switch self {
         case .transaction(_, let transaction): "transaction \(transaction)"
         case .renewal(_, let purchase): "the renewal of \(purchase)"
@@ -202,7 +202,7 @@ extension FiledEvidence {
     }
 
     /// Columns that differ from the evidence or from what was filed.
-    fileprivate func differences(
+    func differences(
         from again: ProvenAgain, _ event: RestingEvent?
     ) -> [(column: String, expected: String, found: String)] {
         var differences: [(column: String, expected: String, found: String)] = []

@@ -14,10 +14,11 @@ package struct Ports: Sendable {
     package var keyUsing: any KeyUsing
     package var trail: any TrailKeeping
     package var erasures: any ErasureLog
+    package var naming: any EvidenceNaming
     package var people: any PeopleKeeping
     package var passwords: any PasswordKeeping
     package var sessions: any SessionKeeping
-    package var evidenceText: EvidenceText
+    package var evidence: EvidenceReading
     package var credentials: any CredentialKeeper
     package var secrets: Secrets
     package var now: @Sendable () -> Instant
@@ -27,8 +28,8 @@ package struct Ports: Sendable {
     package init(
         _ ledger: some EventLog & Directory & StoreAccounts & GrantListing & Finding
             & FigureReading & CustomerReading & NoteReading & KeyUsing & TrailKeeping & ErasureLog
-            & PeopleKeeping & PasswordKeeping & SessionKeeping,
-        evidenceText: EvidenceText, credentials: any CredentialKeeper, secrets: Secrets,
+            & EvidenceNaming & PeopleKeeping & PasswordKeeping & SessionKeeping,
+        evidence: EvidenceReading, credentials: any CredentialKeeper, secrets: Secrets,
         now: @escaping @Sendable () -> Instant,
         machineClock: (@Sendable () -> Instant)? = nil
     ) {
@@ -43,10 +44,11 @@ package struct Ports: Sendable {
         keyUsing = ledger
         trail = ledger
         erasures = ledger
+        naming = ledger
         people = ledger
         passwords = ledger
         sessions = ledger
-        self.evidenceText = evidenceText
+        self.evidence = evidence
         self.credentials = credentials
         self.secrets = secrets
         self.now = now

@@ -17,6 +17,7 @@ package struct UseCases: Sendable {
     package let refunds: Refunds
     package let erasures: Erasures
     package let exports: Exports
+    package let proofs: Proofs
     package let projects: Projects
     package let keyLists: KeyLists
     package let trails: Trails
@@ -52,7 +53,8 @@ package struct UseCases: Sendable {
             ledger: ledger, accounts: ports.accounts, reading: ports.reading, now: now)
         erasures = Erasures(ledger: ledger, log: ports.erasures, secrets: secrets, now: now)
         exports = Exports(
-            customers: customers, log: ports.erasures, text: ports.evidenceText, now: now)
+            customers: customers, log: ports.erasures, reading: ports.evidence, now: now)
+        proofs = Proofs(exports: exports, naming: ports.naming)
         projects = Projects(ledger: ledger, credentials: ports.credentials, secrets: secrets)
         keyLists = KeyLists(ledger: ledger, using: ports.keyUsing, now: now)
         trails = Trails(

@@ -93,7 +93,8 @@ struct PermissionTests {
             let path = String(call.split(separator: " ")[1])
             let target = path.replacing("{project}", with: "default")
                 .replacing("{webhook}", with: "wh_1").replacing("{id}", with: "x")
-                .replacing("{figure}", with: "ending")
+                .replacing("{figure}", with: "ending").replacing("{key}", with: "k_none")
+                .replacing("{customer}", with: "u1").replacing("{evidence}", with: "x")
             return Row(
                 call: call, target: target, roles: roles, fields: ["event": "x"], status: status)
         }
@@ -108,6 +109,14 @@ struct PermissionTests {
             row("GET \(home)/intake", [.admin]),
             row("GET \(home)/intake/{id}", [.admin], status: 404),
             row("POST \(home)/intake/{id}", [.admin], status: 400),
+            row("GET \(home)/customers/{customer}/evidence", everyone),
+            row("GET \(home)/customers/{customer}/evidence/{evidence}/file", [.admin], status: 400),
+            row("GET \(home)/settings/keys/{key}/revoke", [.admin], status: 404),
+            row("POST \(home)/settings/keys/{key}/revoke", [.admin], status: 404),
+            row("GET \(home)/catalog/edit", [.admin]),
+            row("POST \(home)/catalog/edit", [.admin], status: 400),
+            row("GET \(home)/catalog/history", [.admin]),
+            row("GET \(home)/catalog/history/{change}", [.admin], status: 400),
             row("GET \(home)/catalog", [.admin]), row("GET \(home)/settings", [.admin]),
         ] + acts.map { row("POST \(home)/webhooks/{webhook}/\($0)", [.admin], status: 404) }
     }()

@@ -245,7 +245,9 @@ extension Event {
     /// Reads a sample by the format that its members show.
     fileprivate init(sample payload: String, of type: String) throws {
         let bare = EventType(named: type)?.since ?? .first
-        let format = payload.contains(#""reading":{"#) ? LogFormat.readings : bare
+        let isReasoned =
+            ["key.revoked", "catalog.changed"].contains(type) && payload.contains(#","reason":"#)
+        let format = payload.contains(#""reading":{"#) || isReasoned ? LogFormat.readings : bare
         try self.init(type: type, format: Int16(format.number), payload: payload)
     }
 }

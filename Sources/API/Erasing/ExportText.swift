@@ -56,7 +56,7 @@ package struct ExportText {
         }
         try list("queued") { add throws(CommandError) in
             for taken in try exports.queued(stream) {
-                let text = exports.text.base64(taken.bytes)
+                let text = exports.reading.base64(taken.bytes)
                 try add(taken.item.json([:]).with("evidence", .string(text)))
             }
         }

@@ -13,7 +13,7 @@ extension KeyListAnswer {
 }
 
 extension ListedKey {
-    fileprivate func json(at now: Instant) -> JSON {
+    func json(at now: Instant) -> JSON {
         key.json(at: now).with("last_used_at", .instant(lastUsed))
     }
 }

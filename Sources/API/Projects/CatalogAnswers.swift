@@ -81,7 +81,7 @@ extension AccessCounts.Concerned {
 }
 
 extension CatalogChange {
-    fileprivate var json: JSON {
+    var json: JSON {
         var object = JSONObject()
         object.append("change", .string(kind.rawValue))
         switch subject {

@@ -27,29 +27,44 @@ struct CatalogRoutes: Sendable {
         .json(try read(call).productsJSON)
     }
 
-    private func read(_ call: Call) throws(Problem) -> CatalogAnswer {
+    func read(_ call: Call) throws(Problem) -> CatalogAnswer {
         try obey(catalogs.catalog(of: call.access.project))
     }
 
     private func replaceCatalog(_ call: Call) throws(Problem) -> Wish<Response> {
         let isDryRun = try call.query.flag("dry_run")
         let basis = try call.query.optionalInteger("if_version", in: 0...Int64.max)
-        let old = try read(call).catalog
-        let file = try rethrowing(as: Problem.init) { () throws(InvalidCatalog) in
-            try CatalogFile.read(bytes: call.body, after: old)
-        }
+        let file = try contents(call.body, after: try read(call).catalog)
         let proposal = CatalogProposal(file.catalog, basis: basis)
         let project = call.access.project
-        let step: Wish<CatalogStep> =
+        let step =
             isDryRun
-            ? .look { () throws(CommandError) in
-                .answered(.success(try catalogs.compare(proposal, of: project)))
-            } : catalogs.applying(proposal, to: project, by: call.sender)
+            ? comparing(proposal, of: project)
+            : catalogs.applying(proposal, to: project, by: call.sender)
+        return counted(step, in: project, warnings: file.warnings)
+    }
+
+    func contents(_ bytes: [UInt8], after old: Catalog) throws(Problem) -> CatalogFile.Contents {
+        try rethrowing(as: Problem.init) { () throws(InvalidCatalog) in
+            try CatalogFile.read(bytes: bytes, after: old)
+        }
+    }
+
+    func comparing(_ proposal: CatalogProposal, of project: ProjectID) -> Wish<CatalogStep> {
+        .look { () throws(CommandError) in
+            .answered(.success(try catalogs.compare(proposal, of: project)))
+        }
+    }
+
+    /// The step with who gains and who loses by it.
+    func counted(
+        _ step: Wish<CatalogStep>, in project: ProjectID, warnings: [CatalogProblem]
+    ) -> Wish<Response> {
         let counted = step.thenLooking { step throws(CommandError) in
             (step, try catalogs.accessCounts(of: step, in: project))
         }
         return counted.response { step, counts in
-            .json(step.json(counts, warnings: file.warnings))
+            .json(step.json(counts, warnings: warnings))
         }
     }
 }

@@ -73,7 +73,7 @@ package struct Live: Sendable {
         let store = LiveStore(ledger, outside)
         self.store = store
         let ports = Ports(
-            ledger, evidenceText: .live, credentials: store.vault, secrets: .live,
+            ledger, evidence: .live(outside.verifier), credentials: store.vault, secrets: .live,
             now: settings.clock, machineClock: outside.machineClock)
         feed = FeedReader(ledger, now: settings.clock)
         webhooks = LiveWebhooks(ledger, feed, outside, clock: settings.clock)
@@ -97,10 +97,13 @@ extension Ledger {
     }
 }
 
-extension EvidenceText {
-    fileprivate static let live = EvidenceText(
-        unpack: { $0.unpacked },
-        base64: { String(decoding: Base64.standard.encode($0), as: UTF8.self) })
+extension EvidenceReading {
+    fileprivate static func live(_ verifier: Verifier) -> EvidenceReading {
+        EvidenceReading(
+            unpack: { $0.unpacked },
+            base64: { String(decoding: Base64.standard.encode($0), as: UTF8.self) },
+            prove: { [verifier, PlayEvidence()].proveAgain($0) })
+    }
 }
 
 extension Secrets {
@@ -111,6 +114,7 @@ extension Secrets {
 
 extension Ledger: EventLog, Directory, StoreAccounts, GrantListing, Finding, FigureReading,
     CustomerReading,
-    IntakeQueue, EvidenceArchive, Leases, FeedLog, NoteReading, ErasureLog, KeyUsing,
+    IntakeQueue, EvidenceArchive, Leases, FeedLog, NoteReading, ErasureLog, EvidenceNaming,
+    KeyUsing,
     TrailKeeping, PeopleKeeping, PasswordKeeping, SessionKeeping
 {}

@@ -18,7 +18,8 @@ struct PurchasePart {
             if states[id] == nil { states[id] = subscription["state"]?.string }
         }
         let articles = part.shown.map { purchase($0, states) }
-        return .section("purchases", "Purchases", "\(part.links)\(articles)")
+        let all = Markup.link(look.stream.below("evidence"), "All evidence about this customer")
+        return .section("purchases", "Purchases", "\(part.links)\(articles)<p>\(all)</p>")
     }
 
     private func purchase(_ purchase: JSON, _ states: [String: String]) -> Markup {
@@ -74,13 +75,18 @@ struct PurchasePart {
             ? .nothing : "<p>\(all.count - facts.count) older ones are among the events.</p>"
         let hasPrices = facts.contains { $0.fact["price"] != nil }
         let price: Markup = hasPrices ? "<th scope=\"col\">Price</th>" : .nothing
+        let environment: Markup =
+            look.stream.isSandbox
+            ? .hidden([("environment", look.stream.environment)]) : .nothing
         return """
+            <form method="get" action="\(value: look.stream.bare("evidence").text)">\(environment)
             <div class="wide"><table>
             <caption>Transactions, and who said so</caption>
             <thead><tr><th scope="col">Transaction</th><th scope="col">Product</th><th scope="col">Bought</th><th scope="col">Until</th>\(price)<th scope="col">Evidence</th><th scope="col">Said at</th><th scope="col">Recorded</th></tr></thead>
             <tbody>
             \(facts.map { row($0.event, $0.fact, hasPrices: hasPrices) })
             </tbody></table></div>
+            </form>
             \(more)
             """
     }
@@ -93,9 +99,18 @@ struct PurchasePart {
         return """
             <tr><th scope="row"><code>\(fact["transaction"]?.string ?? "")</code></th><td>\(fact["product"]?.string ?? "")</td>
             <td>\(Markup.time(fact["purchased"]?.string))</td><td>\(Markup.time(fact["expires"]?.string))\(revoked)</td>\(price)
-            <td>\(fact.evidence)</td><td>\(Markup.time(fact["signed_at"]?.string))</td>
+            <td>\(fact.evidence) \(proving(event))</td><td>\(Markup.time(fact["signed_at"]?.string))</td>
             <td>\(Markup.time(event["recorded_at"]?.string))</td></tr>
             """
+    }
+
+    /// The button that proves the evidence again. What moved here is in the list of all evidence.
+    private func proving(_ event: JSON) -> Markup {
+        guard let version = event["version"]?.integer, event["data"]?["transactions"] == nil else {
+            return .nothing
+        }
+        return
+            "<button class=\"quiet\" name=\"event\" value=\"\(Int(version))\">Prove again</button>"
     }
 
     private func acts(_ purchase: JSON, _ id: String) -> Markup {

@@ -7,9 +7,12 @@ import JSON
 struct CatalogPage {
     private let room: ProjectRoom
     private let answer: JSON
+    /// The version that the visitor has just made.
+    private let done: Int64?
 
-    init(_ room: ProjectRoom) throws(Turned) {
+    init(_ room: ProjectRoom, _ visit: Visit) throws(Turned) {
         self.room = room
+        done = Fields(visit.query)["done"].flatMap { Int64($0) }
         answer = try turning { () throws(Problem) in
             try room.send(InnerCall("GET", "/catalog"))
         }
@@ -21,13 +24,23 @@ struct CatalogPage {
         Page(
             title: "Catalog", visitor: room.visitor, room: room,
             content: """
-                <p>Version \(String(answer["version"]?.integer ?? 0)). An operator changes it with: <code>deed catalog apply FILE</code>, and sees before who gains and who loses with <code>--dry-run</code>.</p>
+                \(doneLine)
+                <p>Version \(String(version)).</p>
+                <p class="acts">\(Markup.link(room.catalog.below("edit"), "Edit it")) \(Markup.link(room.catalog.below("history"), "Earlier catalogs"))</p>
                 \(products)
                 \(names("entitlements", "Entitlements", "entitlements"))
                 \(names("currencies", "Currencies", "currencies"))
                 \(rules)
                 """
         ).response()
+    }
+
+    private var version: Int64 { answer["version"]?.integer ?? 0 }
+
+    private var doneLine: Markup {
+        guard done == version else { return .nothing }
+        return
+            "<p class=\"notice done\" role=\"status\">The catalog is version \(String(version)) now.</p>"
     }
 
     private var products: Markup {

@@ -8,10 +8,14 @@ struct SettingsPage {
     private let room: ProjectRoom
     private let settings: JSON
     private let keys: JSON
+    /// The key that was just revoked.
+    private let revoked: String?
 
     init(_ room: ProjectRoom, _ visit: Visit) throws(Turned) {
         self.room = room
-        let after = Fields(visit.query)["after"].map { "&after=\(percentEncoded($0))" } ?? ""
+        let fields = Fields(visit.query)
+        revoked = fields["revoked"]
+        let after = fields["after"].map { "&after=\(percentEncoded($0))" } ?? ""
         settings = try turning { () throws(Problem) in
             try room.send(InnerCall("GET", "/settings"))
         }
@@ -23,8 +27,16 @@ struct SettingsPage {
     func response() -> Response {
         Page(
             title: "Settings", visitor: room.visitor, room: room,
-            content: "\(rules)\n\(apps)\n\(keyList)"
+            content: "\(done)\n\(rules)\n\(apps)\n\(keyList)"
         ).response()
+    }
+
+    /// What the list says of the key, whoever made the address.
+    private var done: Markup {
+        let key = (keys["keys"]?.array ?? []).first { $0["id"]?.string == revoked }
+        guard let revoked, key?["state"]?.string == "revoked" else { return .nothing }
+        return
+            "<p class=\"notice done\" role=\"status\">The key \(Markup.code(revoked)) is revoked.</p>"
     }
 
     private var rules: Markup {
@@ -88,7 +100,7 @@ struct SettingsPage {
                 .code(key["id"]?.string), mark, .text(key["role"]?.string ?? ""),
                 .text(key["name"]?.string ?? ""), .text(key["environment"]?.string ?? "both"),
                 .time(key["created_at"]?.string), .time(key["expires_at"]?.string),
-                .time(key["last_used_at"]?.string),
+                .time(key["last_used_at"]?.string), revoking(key),
             ]
         }
         let next: Markup =
@@ -98,9 +110,14 @@ struct SettingsPage {
         return .section(
             "keys", "Keys",
             """
-            <p>An operator makes, rotates and revokes them with: <code>deed key</code></p>
-            \(Markup.table(["Key", "State", "Role", "Name", "Environment", "Made", "Ends", "Last used"], rows))
+            <p>An operator makes and rotates them with: <code>deed key</code></p>
+            \(Markup.table(["Key", "State", "Role", "Name", "Environment", "Made", "Ends", "Last used", "Do"], rows))
             \(next)
             """)
+    }
+
+    private func revoking(_ key: JSON) -> Markup {
+        guard let id = key["id"]?.string, key["state"]?.string == "live" else { return .nothing }
+        return .link(room.settings.below("keys", id, "revoke"), "Revoke \(id)")
     }
 }

@@ -18,10 +18,16 @@ extension ProjectState {
     }
 
     /// Revokes the key. Does nothing if it is already revoked.
-    package func revoke(_ id: KeyID, now: Instant) throws(Refusal) -> [Event] {
+    package func revoke(
+        _ id: KeyID, reason: Reason? = nil, ticket: Ticket? = nil, now: Instant
+    ) throws(Refusal) -> [Event] {
         guard let key = key(id) else { throw .keyUnknown(id) }
         if key.revokedAt != nil { return [] }
-        return [.keyRevoked(KeyRevoked(key: id, digest: key.created.digest, at: now))]
+        return [
+            .keyRevoked(
+                KeyRevoked(
+                    key: id, digest: key.created.digest, at: now, reason: reason, ticket: ticket))
+        ]
     }
 
     /// Replaces a key. The old key keeps working during the overlap; `nil` means the usual one.

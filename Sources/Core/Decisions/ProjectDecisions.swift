@@ -17,7 +17,8 @@ extension ProjectState {
     /// Replaces the project's catalog. Does nothing if they are equal. With a basis, only the
     /// catalog of that version is replaced.
     package func change(
-        to catalog: Catalog, of project: ProjectID, basis: Int64? = nil
+        to catalog: Catalog, of project: ProjectID, basis: Int64? = nil, reason: Reason? = nil,
+        ticket: Ticket? = nil
     ) throws(Refusal) -> [Event] {
         if !exists { throw .projectUnknown(project) }
         if catalog == self.catalog { return [] }
@@ -25,6 +26,10 @@ extension ProjectState {
             throw .catalogChangedMeanwhile(found: catalogVersion)
         }
         try catalog.requireProperForms(after: self.catalog)
-        return [.catalogChanged(CatalogChanged(version: catalogVersion + 1, catalog: catalog))]
+        return [
+            .catalogChanged(
+                CatalogChanged(
+                    version: catalogVersion + 1, catalog: catalog, reason: reason, ticket: ticket))
+        ]
     }
 }

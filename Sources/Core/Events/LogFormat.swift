@@ -13,7 +13,7 @@ package struct LogFormat: Hashable, Comparable, Sendable {
 
     package static let first = LogFormat(1)
     /// A store's whole answer in a transaction, without which the transactions do not follow. Notes
-    /// came with it.
+    /// came with it, and the reasons why a key was revoked and a catalog replaced.
     package static let readings = LogFormat(2)
 
     /// The newest one that this program knows.

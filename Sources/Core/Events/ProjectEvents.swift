@@ -38,12 +38,20 @@ package struct KeyRevoked: EventContent {
     package let key: KeyID
     package let digest: String
     package let at: Instant
+    /// `nil` if none was given.
+    package let reason: Reason?
+    package let ticket: Ticket?
     package var subject: EventSubject { .key(digest: digest) }
+    package var newestMember: LogFormat { reason == nil && ticket == nil ? .first : .readings }
 
-    package init(key: KeyID, digest: String, at: Instant) {
+    package init(
+        key: KeyID, digest: String, at: Instant, reason: Reason? = nil, ticket: Ticket? = nil
+    ) {
         self.key = key
         self.digest = digest
         self.at = at
+        self.reason = reason
+        self.ticket = ticket
     }
 }
 
@@ -83,11 +91,19 @@ package struct CatalogChanged: EventContent {
     /// 1 for the first catalog of a project, and one more with each.
     package let version: Int64
     package let catalog: Catalog
+    /// `nil` if none was given.
+    package let reason: Reason?
+    package let ticket: Ticket?
     package var subject: EventSubject { .project }
+    package var newestMember: LogFormat { reason == nil && ticket == nil ? .first : .readings }
 
-    package init(version: Int64, catalog: Catalog) {
+    package init(
+        version: Int64, catalog: Catalog, reason: Reason? = nil, ticket: Ticket? = nil
+    ) {
         self.version = version
         self.catalog = catalog
+        self.reason = reason
+        self.ticket = ticket
     }
 }
 

@@ -32,13 +32,18 @@ extension KeyCreated: PayloadCodable {
 
 extension KeyRevoked: PayloadCodable {
     var payload: JSON {
-        ["key": .string(key.text), "digest": .string(digest), "at": .string(at.text)]
+        let head: JSON = [
+            "key": .string(key.text), "digest": .string(digest), "at": .string(at.text),
+        ]
+        return head.with("reason", reason.map { .string($0.text) })
+            .with("ticket", ticket.map { .string($0.text) })
     }
 
     init(_ payload: Payload) throws {
         self.init(
             key: try payload.id("key"), digest: try payload.text("digest"),
-            at: try payload.instant("at"))
+            at: try payload.instant("at"), reason: try payload.optionalID("reason"),
+            ticket: try payload.optionalID("ticket"))
     }
 }
 
@@ -72,11 +77,16 @@ extension LogAccepted: PayloadCodable {
 }
 
 extension CatalogChanged: PayloadCodable {
-    var payload: JSON { ["version": .integer(version), "catalog": CatalogFile.json(catalog)] }
+    var payload: JSON {
+        let head: JSON = ["version": .integer(version), "catalog": CatalogFile.json(catalog)]
+        return head.with("reason", reason.map { .string($0.text) })
+            .with("ticket", ticket.map { .string($0.text) })
+    }
 
     init(_ payload: Payload) throws {
         guard let file = payload.value["catalog"] else { throw Payload.Misfit(name: "catalog") }
         self.init(
-            version: try payload.integer("version"), catalog: try CatalogFile.recorded(file))
+            version: try payload.integer("version"), catalog: try CatalogFile.recorded(file),
+            reason: try payload.optionalID("reason"), ticket: try payload.optionalID("ticket"))
     }
 }

@@ -73,6 +73,14 @@ extension Ledger {
         }
     }
 
+    package func evidence(
+        behind version: Int64, of stream: Stream
+    ) throws(Fault) -> [UInt8]? {
+        let call = Call(
+            statement: .findEventEvidence, binds: stream.binds + [.int8(version)])
+        return try list(call) { rows, row in rows.bytes(row, 0) }.first
+    }
+
     package func filed(_ digests: [[UInt8]]) throws(Fault) -> [FiledEvidence] {
         let found = try list(Statement.listEvidence(.byteas(digests))) { rows, row in
             EvidenceRow(rows, row)

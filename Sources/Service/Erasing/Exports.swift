@@ -8,7 +8,7 @@ package struct Exports: Sendable {
 
     package let customers: Customers
     let log: any ErasureLog
-    package let text: EvidenceText
+    package let reading: EvidenceReading
     package let now: @Sendable () -> Instant
 
     /// Throws unless the customer is known in one of the environments.
@@ -49,15 +49,20 @@ package struct Exports: Sendable {
     package func evidence(
         _ streams: [Stream], _ take: (ExportedEvidence) throws(CommandError) -> Void
     ) throws(CommandError) {
-        var digests: [[UInt8]] = []
-        for stream in streams { digests += try obtain(log.evidence(of: stream)) }
-        digests = Array(Set(digests)).sorted { $0.lexicographicallyPrecedes($1) }
+        let digests = try self.digests(streams)
         for start in stride(from: 0, to: digests.count, by: Exports.evidencePage) {
             let page = digests[start..<min(start + Exports.evidencePage, digests.count)]
             for filed in try obtain(log.filed(Array(page))) {
-                try take(ExportedEvidence(filed, text))
+                try take(ExportedEvidence(filed, reading))
             }
         }
+    }
+
+    /// The digests of the evidence about some streams, in order.
+    func digests(_ streams: [Stream]) throws(CommandError) -> [[UInt8]] {
+        var digests: Set<[UInt8]> = []
+        for stream in streams { digests.formUnion(try obtain(log.evidence(of: stream))) }
+        return digests.sorted { $0.lexicographicallyPrecedes($1) }
     }
 
     package func queued(_ stream: Stream) throws(CommandError) -> [TakenIntake] {
@@ -76,25 +81,29 @@ package struct ExportedEvidence: Sendable {
     /// In base64.
     package let content: String?
 
-    fileprivate init(_ filed: FiledEvidence, _ text: EvidenceText) {
+    fileprivate init(_ filed: FiledEvidence, _ reading: EvidenceReading) {
         (digest, kind, app) = (filed.digest, filed.kind, filed.app)
         environment = filed.environment
         (signedAt, recordedAt) = (filed.signedAt, filed.firstSeenAt)
-        content = text.unpack(filed).map(text.base64)
+        content = reading.unpack(filed).map(reading.base64)
     }
 }
 
-/// Writes evidence as text.
-package struct EvidenceText: Sendable {
+/// Reads evidence that is kept.
+package struct EvidenceReading: Sendable {
     /// The bytes that a store signed; `nil` if only their digest is kept.
     package let unpack: @Sendable (FiledEvidence) -> [UInt8]?
     package let base64: @Sendable ([UInt8]) -> String
+    /// Proves evidence again from its stored form, with the roots of today.
+    package let prove: @Sendable (FiledEvidence) -> EvidenceProof
 
     package init(
         unpack: @escaping @Sendable (FiledEvidence) -> [UInt8]?,
-        base64: @escaping @Sendable ([UInt8]) -> String
+        base64: @escaping @Sendable ([UInt8]) -> String,
+        prove: @escaping @Sendable (FiledEvidence) -> EvidenceProof
     ) {
         self.unpack = unpack
         self.base64 = base64
+        self.prove = prove
     }
 }

@@ -67,14 +67,19 @@ package struct Catalogs: Sendable {
 
     /// A request to replace the project's catalog with the proposal, unless they are equal.
     package func applying(
-        _ proposal: CatalogProposal, to project: ProjectID, by sender: Sender
+        _ proposal: CatalogProposal, _ why: AdminReason? = nil, to project: ProjectID,
+        by sender: Sender
     ) -> Wish<CatalogStep> {
         .look { () throws(CommandError) in
             let before = try ledger.existing(project)
-            let cause = secrets.cause(of: sender, "change_catalog", [proposal.text])
+            let cause = secrets.cause(
+                of: sender, "change_catalog",
+                [proposal.text] + (why.map { [$0.reason.text, $0.ticket?.text] } ?? []))
             let command = Command.project(project, actor: sender.actor, cause: cause) {
                 state, _ throws(Refusal) in
-                try state.change(to: proposal.catalog, of: project, basis: proposal.basis)
+                try state.change(
+                    to: proposal.catalog, of: project, basis: proposal.basis, reason: why?.reason,
+                    ticket: why?.ticket)
             }
             return Wish(command) { $0 }.thenLooking { outcome throws(CommandError) in
                 try step(to: proposal, in: project, from: before, outcome)
@@ -95,6 +100,23 @@ package struct Catalogs: Sendable {
         let old = try isNext ? before.catalog : catalog(before: changed.version, of: project)
         return CatalogStep(
             version: changed.version, from: old, to: changed.catalog, isApplied: true)
+    }
+
+    /// What the event at a place of the project's own sequence changed in the catalog, and when;
+    /// `nil` if it did not.
+    package func past(
+        at place: Int64, of project: ProjectID
+    ) throws(CommandError) -> (step: CatalogStep, at: Instant)? {
+        let found = try obtain(
+            ledger.events(of: .ofProject(project), after: max(0, place - 1), limit: 1)
+        ).first
+        guard let found, found.recorded.version == place,
+            case .catalogChanged(let changed) = found.recorded.event
+        else { return nil }
+        let step = CatalogStep(
+            version: changed.version, from: try catalog(before: changed.version, of: project),
+            to: changed.catalog, isApplied: true)
+        return (step, found.recorded.recordedAt)
     }
 
     /// The catalog that a version replaced. Needed for a repetition, and when two admins act at

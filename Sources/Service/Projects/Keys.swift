@@ -37,6 +37,17 @@ package struct KeyLists: Sendable {
     let using: any KeyUsing
     let now: @Sendable () -> Instant
 
+    /// One key of the project, revoked or not.
+    package func key(
+        _ id: KeyID, of project: ProjectID
+    ) throws(CommandError) -> (key: ListedKey, at: Instant) {
+        guard let key = try ledger.existing(project).key(id) else {
+            throw .refused(.keyUnknown(id))
+        }
+        let uses = try obtain(using.uses(ofKeysOf: project))
+        return (ListedKey(key: key, lastUsed: uses.filter { $0.key == id }.map(\.at).max()), now())
+    }
+
     /// Up to `limit` of all keys that the project ever had, after `last`.
     package func list(
         of project: ProjectID, after last: KeyID? = nil, limit: Int = .max

@@ -76,12 +76,14 @@ package struct Projects: Sendable {
 
     /// A request to disable a key.
     package func revokingKey(
-        _ key: KeyID, of project: ProjectID, by sender: Sender
+        _ key: KeyID, _ why: AdminReason? = nil, of project: ProjectID, by sender: Sender
     ) -> Wish<Key> {
-        let cause = secrets.cause(of: sender, "revoke_key", [key.text])
+        let cause = secrets.cause(
+            of: sender, "revoke_key",
+            [key.text] + (why.map { [$0.reason.text, $0.ticket?.text] } ?? []))
         let command = Command.project(project, actor: sender.actor, cause: cause) {
             state, now throws(Refusal) in
-            try state.revoke(key, now: now)
+            try state.revoke(key, reason: why?.reason, ticket: why?.ticket, now: now)
         }
         return Wish(command) { outcome throws(CommandError) in
             try outcome.key(key)

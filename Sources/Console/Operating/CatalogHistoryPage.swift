@@ -1,0 +1,66 @@
+import API
+import HTTPServer
+import JSON
+
+/// The catalogs that a project had: when, by whom, and why each came.
+struct CatalogHistoryPage {
+    private let room: ProjectRoom
+    private let trail: JSON
+
+    init(_ room: ProjectRoom, _ visit: Visit) throws(Turned) {
+        self.room = room
+        let after = Fields(visit.query)["after"].map { "&after=\(percentEncoded($0))" } ?? ""
+        let call = InnerCall("GET", "/trail", query: "action=catalog.changed&limit=50\(after)")
+        trail = try turning { () throws(Problem) in try room.send(call) }
+    }
+
+    private var place: Place { room.catalog.below("history") }
+
+    func response() -> Response {
+        let rows = (trail["entries"]?.array ?? []).compactMap(row)
+        let next: Markup =
+            trail["next"]?.string.map {
+                "<p>\(Markup.link(place.with("after", $0), "Older ones"))</p>"
+            } ?? .nothing
+        let table: Markup =
+            rows.isEmpty
+            ? "<p>There was no other catalog.</p>"
+            : .table(["Change", "When", "By", "Reason", "Ticket"], rows)
+        return Page(
+            title: "Earlier catalogs", visitor: room.visitor, room: room,
+            content: """
+                <p>\(Markup.link(room.catalog, "The present catalog"))</p>
+                \(table)
+                \(next)
+                """
+        ).response()
+    }
+
+    private func row(_ entry: JSON) -> [Markup]? {
+        guard let version = entry["version"]?.integer else { return nil }
+        let actor = entry["actor_name"]?.string ?? entry["actor"]?.string ?? ""
+        return [
+            .link(place.below(String(version)), "Change \(version)"), .time(entry["at"]?.string),
+            .text(actor), .text(entry["reason"]?.string ?? ""),
+            .text(entry["ticket"]?.string ?? ""),
+        ]
+    }
+
+    /// One catalog, and how it differs from the one before.
+    static func past(_ room: ProjectRoom, _ visit: Visit) throws(Turned) -> Response {
+        let place = visit.arguments[1]
+        let answer = try turning { () throws(Problem) in
+            try room.send(InnerCall("GET", "/catalog/changes/\(percentEncoded(place))"))
+        }
+        let back = room.catalog.below("edit").with("from", place)
+        return Page(
+            title: "Catalog, version \(String(answer["version"]?.integer ?? 0))",
+            visitor: room.visitor, room: room,
+            content: """
+                <p>Since \(Markup.time(answer["at"]?.string)). \(Markup.link(back, "Go back to this catalog")), after a look at what that changes.</p>
+                \(CatalogStepPart.changes(answer["changes"]?.array ?? []))
+                <details><summary>The whole catalog</summary><pre>\(answer["catalog"]?.prettyText ?? "")</pre></details>
+                """
+        ).response()
+    }
+}

@@ -1,0 +1,102 @@
+internal import Auditing
+package import Core
+
+/// Finds the evidence behind an event.
+package protocol EvidenceNaming: Sendable {
+    /// The digest of the evidence on which a customer's event rests; `nil` if it rests on none.
+    func evidence(behind version: Int64, of stream: Stream) throws(Fault) -> [UInt8]?
+}
+
+/// What proving a piece of evidence again has shown.
+package enum ProofVerdict: Sendable {
+    /// It states facts about these subjects.
+    case proven(EvidenceKind, subjects: [String])
+    /// It was emptied, so that there is nothing to prove.
+    case digestOnly
+    /// It is not what was believed.
+    case damaged
+    case refused(sentence: String)
+}
+
+/// A piece of evidence as lists show it.
+package struct EvidencePiece: Sendable {
+    let filed: FiledEvidence
+
+    package var digest: [UInt8] { filed.digest }
+    package var kind: String { filed.kind }
+    package var app: String? { filed.app }
+    package var environment: String { filed.environment }
+    package var signedAt: Instant { filed.signedAt }
+    package var recordedAt: Instant { filed.firstSeenAt }
+    /// Whether more than its digest is kept.
+    package var isKept: Bool { filed.content != nil }
+}
+
+/// Some evidence about a customer, in the order of its digests.
+package struct EvidenceAnswer: Sendable {
+    package let pieces: [EvidencePiece]
+    /// The last piece of the page; `nil` at the end.
+    package let next: String?
+}
+
+/// The evidence kept about a customer, which can be proven again and saved.
+package struct Proofs: Sendable {
+    package let exports: Exports
+    let naming: any EvidenceNaming
+
+    /// Up to `limit` pieces after the one with this digest.
+    package func list(
+        of stream: Stream, after last: String?, limit: Int
+    ) throws(CommandError) -> EvidenceAnswer {
+        let all = try digests(of: stream).filter { digest in
+            last.map { digest.hexDigits > $0 } ?? true
+        }
+        let page = Array(all.prefix(limit))
+        return EvidenceAnswer(
+            pieces: try filed(page), next: page.count < all.count ? page.last?.hexDigits : nil)
+    }
+
+    /// The piece on which an event of the customer rests; none if it rests on no evidence.
+    package func list(
+        of stream: Stream, behind version: Int64
+    ) throws(CommandError) -> EvidenceAnswer {
+        let digest = try obtain(naming.evidence(behind: version, of: stream))
+        return EvidenceAnswer(pieces: try filed([digest].compactMap(\.self)), next: nil)
+    }
+
+    /// The piece with this digest, if it is about the customer.
+    package func piece(
+        _ digest: String, of stream: Stream
+    ) throws(CommandError) -> EvidencePiece? {
+        let digest = try digests(of: stream).first { $0.hexDigits == digest }
+        return try filed([digest].compactMap(\.self)).first
+    }
+
+    /// Proves it with the roots of today, at the instant at which it was believed.
+    package func prove(_ piece: EvidencePiece) -> ProofVerdict {
+        switch exports.reading.prove(piece.filed) {
+        case .digestOnly: .digestOnly
+        case .damaged: .damaged
+        case .refused where !piece.filed.isSealed: .damaged
+        case .refused(let sentence): .refused(sentence: sentence)
+        case .proven(let again) where !piece.filed.differences(from: again, nil).isEmpty: .damaged
+        case .proven(let again):
+            .proven(again.kind, subjects: again.facts.subjects.map(\.text).sorted())
+        }
+    }
+
+    /// What the store signed or answered; `nil` if it is not kept, or not whole.
+    package func bytes(of piece: EvidencePiece) -> [UInt8]? { exports.reading.unpack(piece.filed) }
+
+    private func digests(of stream: Stream) throws(CommandError) -> [[UInt8]] {
+        try exports.digests([stream] + exports.keepers(of: stream))
+    }
+
+    /// In the order of the digests.
+    private func filed(_ digests: [[UInt8]]) throws(CommandError) -> [EvidencePiece] {
+        if digests.isEmpty { return [] }
+        return try obtain(exports.log.filed(digests))
+            .sorted { $0.digest.lexicographicallyPrecedes($1.digest) }
+            .map { EvidencePiece(filed: $0) }
+    }
+}
