@@ -61,7 +61,10 @@ package struct Migration: Sendable {
             number: 14, name: "0014_forget", script: Script(embedded: File._014_forget_sql),
             isStepwise: true),
         Migration(
-            number: 15, name: "0015_tickets", script: Script(embedded: File._015_tickets_sql),
+            number: 15, name: "0015_forgetting", script: Script(embedded: File._015_forgetting_sql)
+        ),
+        Migration(
+            number: 16, name: "0016_tickets", script: Script(embedded: File._016_tickets_sql),
             isStepwise: true),
     ]
 }

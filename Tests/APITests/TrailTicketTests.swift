@@ -110,6 +110,22 @@ struct TrailTicketTests {
         #expect(try found("T-attach") == [] && found("T-erase") == [])
     }
 
+    @Test("A grant that came with a merge is found by its own ticket, in no other project")
+    func carried() throws {
+        for ticket in ["T-1", "T-2"] {
+            _ = send(
+                "POST", "customers/anon/grants", #""entitlement":"pro","for":"P1D","#,
+                ticket: ticket)
+        }
+        _ = send("POST", "customers/anon/merge", #""into":"ann","#, ticket: "T-9")
+        #expect(try found("T-1") == ["ann", "anon"] && found("T-2") == ["ann", "anon"])
+        #expect(try found("T-9") == ["ann", "anon"])
+        try front.service.createProject("second")
+        let other = try front.service.key(.admin, project: "second")
+        let reply = front.send("GET", "/v1/find?q=T-1", key: other)
+        #expect(try reply.json["matches"]?.array == [], "\(reply.text)")
+    }
+
     @Test("Neither part of a ticket nor a reason that reads like one finds anything")
     func notTickets() throws {
         let given = front.send(

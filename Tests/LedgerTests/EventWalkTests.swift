@@ -73,6 +73,19 @@ struct EventWalkTests {
         }
     }
 
+    /// An act that gives something needs `require(within:)` for its content.
+    @Test("Each act of staff about a customer is held to support's limits, or gives nothing")
+    func bounded() {
+        let giving: Set = ["grant.given", "grant.changed", "grant.revoked", "customer.joined"]
+        let others: Set = [
+            "purchase.attached", "purchase.detached", "purchase.blocked", "purchase.unblocked",
+            "note.added", "note.removed", "balance.adjusted", "order.closed", "customer.merged",
+            "customer.parted", "customer.unmerged", "customer.erased",
+        ]
+        let acts = EventType.allCases.filter { $0.isAct && $0.isOfCustomer }.map(\.name)
+        #expect(Set(acts) == giving.union(others))
+    }
+
     @Test("A customer's page has a sentence for each event", arguments: EventType.allCases)
     func sentences(_ type: EventType) throws {
         #expect((type.sentence != nil) == type.isOfCustomer)

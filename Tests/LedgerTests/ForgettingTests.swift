@@ -81,6 +81,28 @@ struct ForgettingTests {
         return gone
     }
 
+    @Test("Evidence of other kinds stays, and so does what a quarantined event rests on")
+    func kept() throws {
+        try file(1...4)
+        try database.run(
+            """
+            alter table deed.evidence disable trigger all;
+            update deed.evidence set kind = 'app_receipt' where digest = sha256('2');
+            update deed.evidence set kind = 'transaction' where digest = sha256('3')
+            """)
+        try buy(9)
+        try database.run(
+            """
+            insert into deed.quarantined_events
+            select q.* from deed.events as e cross join lateral jsonb_populate_record(
+                null::deed.quarantined_events, to_jsonb(e) || jsonb_build_object(
+                    'evidence', sha256('4'), 'head', 0, 'quarantined_at', \(Self.now), 'quarantined_by', 'test')
+            ) as q limit 1
+            """)
+        #expect(try forgetAll() == 1)
+        for stays in 2...4 { #expect(try count("evidence", "digest = sha256('\(stays)')") == 1) }
+    }
+
     @Test("Old evidence goes on which no event rests, with its names; everything else stays")
     func evidence() throws {
         defer { ledger.close() }

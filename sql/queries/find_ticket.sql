@@ -1,26 +1,42 @@
--- Customers about whom something was done for a ticket, the newest first; and whether there may be more, because only
--- the 1,000 newest events are looked at.
--- 1 project, 2 environments, 3 ticket as JSON, 4 limit
-with looked as materialized (
-    select e.customer, e.environment, e.recorded_at
-    from {schema}.events as e
-    where strpos(e.payload, '"ticket":"') > 0
-        and hashtextextended(substring(e.payload from '"ticket":("(?:[^"\\]|\\.)*")'), 0)
-            = hashtextextended($3::text, 0)
-        and strpos(e.payload, '"ticket":' || $3::text) > 0
-        and e.project = $1::text and e.environment = any ($2::text[])
-        -- Neither what the project did nor a purchase without a customer.
-        and not starts_with(e.customer, '$')
-        -- Events beyond the head are not part of the log.
-        and e.seq <= (
-            select s.head from {schema}.shards as s where s.shard = e.shard
-            order by s.head desc limit 1
-        )
-    order by e.recorded_at desc
-    limit 1000
+-- Customers about whom something was done for a ticket, and those who hold a grant with it, which may have come with a
+-- merge. For each the version of an event that says so, and whether there may be more customers: only the 1,000 newest
+-- events and grants of each environment are examined.
+-- 1 project, 2 environments, 3 ticket, 4 ticket as JSON, 5 limit
+with acts as materialized (
+    select a.*
+    from unnest($2::text[]) as wanted (environment)
+    cross join lateral (
+        select e.customer, e.environment, e.version, e.recorded_at as at
+        from {schema}.events as e
+        where strpos(e.payload, '"ticket":"') > 0
+            and hashtextextended(substring(e.payload from '"ticket":("(?:[^"\\]|\\.)*")'), 0)
+                = hashtextextended($4::text, 0)
+            and strpos(e.payload, '"ticket":' || $4::text) > 0
+            and e.project = $1::text and e.environment = wanted.environment
+            -- Neither what the project did nor a purchase without a customer. Nothing leads to an erased customer.
+            and not starts_with(e.customer, '$') and e.type <> 'customer.erased'
+            -- Events beyond the head are not part of the log.
+            and e.seq <= (
+                select s.head from {schema}.shards as s where s.shard = e.shard
+                order by s.head desc limit 1
+            )
+        order by e.recorded_at desc
+        limit 1000
+    ) as a
+), grants as materialized (
+    select g.*
+    from unnest($2::text[]) as wanted (environment)
+    cross join lateral (
+        select g.customer, g.environment, null::bigint as version, g.given_at as at
+        from {schema}.customer_grants as g
+        where g.ticket = $3::text and g.project = $1::text and g.environment = wanted.environment
+        order by g.given_at desc, g.grant_id desc
+        limit 1000
+    ) as g
 )
-select l.customer, l.environment, (select count(*) from looked) = 1000
-from looked as l
-group by l.customer, l.environment
-order by max(l.recorded_at) desc, l.environment, l.customer
-limit $4::bigint
+select f.customer, f.environment, max(f.version),
+    (select count(*) from acts) >= 1000 or (select count(*) from grants) >= 1000
+from (select * from acts union all select * from grants) as f
+group by f.customer, f.environment
+order by max(f.at) desc, f.environment, f.customer
+limit $5::bigint

@@ -30,7 +30,7 @@ extension FoundMatch {
         var query = lead.environment == .production ? [] : ["environment=sandbox"]
         if let customer {
             path += "customers/\(segment(customer.text))"
-            if let version = lead.version {
+            if lead.kind == .event, let version = lead.version {
                 path += "/events"
                 query += ["after=\(version - 1)", "limit=1"]
             }

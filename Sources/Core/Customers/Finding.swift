@@ -148,8 +148,9 @@ extension FoundLead {
     /// Whether the customer's events confirm the lead.
     package func isSupported(by state: CustomerState) -> Bool {
         switch kind {
-        // These come from the events themselves.
-        case .customer, .event, .ticket: return true
+        case .customer, .event: return true
+        case .ticket:
+            return version != nil || state.grants.contains { $0.given.ticket?.text == id }
         case .purchase, .storeOrder: return purchase.flatMap(state.purchase) != nil
         case .transaction, .lineItem:
             let evidence = purchase.flatMap(state.purchase)?.evidence ?? []

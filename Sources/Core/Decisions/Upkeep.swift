@@ -98,9 +98,12 @@ extension Command {
         var command = Command(stream: stream, actor: .clock, cause: cause) {
             situation throws(Refusal) in
             var decision = try submission.decide(situation)
-            decision.parts = decision.parts.map {
-                Decision.Part(customer: $0.customer, events: $0.events)
-            }
+            // If the purchase has left since it was read, nothing is decided.
+            let isNew = decision.parts.contains { $0.events.contains { $0.fact != nil } }
+            decision.parts =
+                isNew
+                ? []
+                : decision.parts.map { Decision.Part(customer: $0.customer, events: $0.events) }
             return decision
         }
         command.purchases = submission.purchases

@@ -28,7 +28,7 @@ typealias EventFamily = [EventType: EventDescription]
 extension EventDescription {
     /// An event of a project.
     static func ofProject(
-        _ name: String, changesAnswers: Bool = false, isAct: Bool = true
+        _ name: String, changesAnswers: Bool, isAct: Bool = true
     ) -> EventDescription {
         EventDescription(
             name: name, home: .project(changesAnswers: changesAnswers), since: .first,

@@ -31,8 +31,8 @@ package struct KeyRotated: EventContent {
 
 extension EventType {
     static let keys: EventFamily = [
-        .keyCreated: .ofProject("key.created"),
-        .keyRevoked: .ofProject("key.revoked"),
-        .keyRotated: .ofProject("key.rotated"),
+        .keyCreated: .ofProject("key.created", changesAnswers: false),
+        .keyRevoked: .ofProject("key.revoked", changesAnswers: false),
+        .keyRotated: .ofProject("key.rotated", changesAnswers: false),
     ]
 }

@@ -145,14 +145,15 @@ extension EventType {
         .projectCreated: .ofProject("project.created", changesAnswers: true),
         .catalogChanged: .ofProject("catalog.changed", changesAnswers: true),
         .projectChanged: .ofProject("project.changed", changesAnswers: true),
-        .logAccepted: .ofProject("log.accepted"),
+        .logAccepted: .ofProject("log.accepted", changesAnswers: false),
         .appSet: .ofProject("app.set", changesAnswers: true),
         .appRemoved: .ofProject("app.removed", changesAnswers: true),
-        .appAllowed: .ofProject("app.allowed"),
-        .appDisallowed: .ofProject("app.disallowed"),
-        .webhookSet: .ofProject("webhook.set"),
-        .webhookRemoved: .ofProject("webhook.removed"),
-        .reconciliationStarted: .ofProject("reconciliation.started"),
-        .reconciliationFinished: .ofProject("reconciliation.finished", isAct: false),
+        .appAllowed: .ofProject("app.allowed", changesAnswers: false),
+        .appDisallowed: .ofProject("app.disallowed", changesAnswers: false),
+        .webhookSet: .ofProject("webhook.set", changesAnswers: false),
+        .webhookRemoved: .ofProject("webhook.removed", changesAnswers: false),
+        .reconciliationStarted: .ofProject("reconciliation.started", changesAnswers: false),
+        .reconciliationFinished: .ofProject(
+            "reconciliation.finished", changesAnswers: false, isAct: false),
     ]
 }

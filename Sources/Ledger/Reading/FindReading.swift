@@ -79,7 +79,8 @@ private struct FindQuestion {
         }
         if let ticket = try? Ticket(words.text) {
             let call = Statement.findTicket(
-                .text(project.text), inAll, .text(JSON.string(ticket.text).text), .int8(limit))
+                .text(project.text), inAll, .text(ticket.text),
+                .text(JSON.string(ticket.text).text), .int8(limit))
             parts.append((.ticket, call))
         }
         for environment in environments {
@@ -118,9 +119,11 @@ private struct FindQuestion {
                 .customer, customer.text, in: try environment(rows, row, 1), of: customer)
         case .event: return try event(rows, row)
         case .ticket:
-            return FoundLead(
+            var lead = FoundLead(
                 .ticket, words.text, in: try environment(rows, row, 1),
                 of: try rows.identifier(row, 0))
+            lead.version = rows.optionalInt8(row, 2)
+            return lead
         case .accounts(let environment):
             var lead = FoundLead(
                 .account, words.text, in: environment, of: try rows.identifier(row, 0))
@@ -145,7 +148,7 @@ private struct FindQuestion {
     /// Whether more was done for a ticket than was looked at.
     func isCutOff(_ kind: Kind, _ rows: borrowing Rows) -> Bool {
         guard case .ticket = kind, rows.count > 0 else { return false }
-        return rows.bool(0, 2)
+        return rows.bool(0, 3)
     }
 
     private func name(_ rows: borrowing Rows, _ row: Int) throws(LedgerError) -> FoundLead {

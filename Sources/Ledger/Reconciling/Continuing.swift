@@ -3,7 +3,7 @@ import Postgres
 import SQL
 
 extension Ledger {
-    private static let continuingPage: Int64 = 5000
+    private static let continuingPage: Int64 = 500
 
     /// Unclaimed purchases that continue one that a customer holds, and what says so.
     package func continuing(

@@ -98,12 +98,19 @@ package struct ProjectSteps: ReconcileSteps {
                 .claimingWaiting(token, for: stream, because: clockCause(now, "claim/\(token)"))
             }
         }
+        // What a token says comes first: it needs no look at each waiting purchase.
+        var report = try mend(found, by: commands, at: pace)
+        found = StepCounts()
+        commands = []
         for (stream, facts) in try log.continuing(of: project) {
             found.found += 1
             let what = "place/\(stream.environment.rawValue)/\(stream.customer)"
             commands.append(.placing(facts, of: stream, because: clockCause(now, what)))
         }
-        return try mend(found, by: commands, at: pace)
+        let placed = try mend(found, by: commands, at: pace)
+        report.counts += placed.counts
+        report.errors += placed.errors
+        return report
     }
 
     /// Repairs findings by commands, unless it is a rehearsal. Counts the events.

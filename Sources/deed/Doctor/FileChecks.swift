@@ -47,7 +47,7 @@ extension HealthCheck {
         if foreign.isEmpty { return nil }
         return Finding(
             sentence:
-                "\(foreign.count) files in \(folder) do not belong to \(user.name), who runs it; an instance "
+                "\(foreign.count) files in \(folder) do not belong to \(user.name), the user who runs the service; an instance "
                 + "that may not read them stops work.",
             remedy: "As root, give them to that user.",
             commands: [.shell("chown -R \(user.name) \(shellWord(folder))")])
