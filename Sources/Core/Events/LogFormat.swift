@@ -1,7 +1,7 @@
-/// What the log may hold: types of events, members of payloads, and the rules by which they count.
+/// What the log may contain: event types, payload members, and the rules for applying them.
 ///
-/// The database says which number counts. A program reads and writes every number up to its own, decides by the
-/// database's, and writes nothing under a higher one.
+/// The database determines the format in effect. A program can read and write every format up to its own newest one. It
+/// decides by the format in effect, and does not write anything that needs a higher one.
 package struct LogFormat: Hashable, Comparable, Sendable {
     package let number: Int
 
@@ -12,10 +12,10 @@ package struct LogFormat: Hashable, Comparable, Sendable {
     package static func < (one: LogFormat, other: LogFormat) -> Bool { one.number < other.number }
 
     package static let first = LogFormat(1)
-    /// A store's whole answer in a transaction, without which the transactions do not follow. Notes
-    /// came with it.
+    /// A store's whole answer in a transaction. The transactions cannot be derived without it. This
+    /// format also introduced notes.
     package static let readings = LogFormat(2)
 
-    /// The newest one that this program knows.
+    /// The newest format that this program knows.
     package static let own = readings
 }
