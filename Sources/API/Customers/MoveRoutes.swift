@@ -3,7 +3,7 @@ import HTTPServer
 import JSON
 import Service
 
-/// Calls with which admins move purchases between customers.
+/// The calls that admins use to move purchases between customers.
 struct MoveRoutes: Sendable {
     let moves: Moves
     let blocks: Blocks
