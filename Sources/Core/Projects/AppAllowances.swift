@@ -1,6 +1,6 @@
 /// Apps that the operator lets the project's keys add.
 package struct AppAllowances: Hashable, Sendable {
-    /// How many apps the operator may name.
+    /// The maximum number of apps that the operator may name.
     package static let countLimit = 1000
 
     /// In order of store and id.

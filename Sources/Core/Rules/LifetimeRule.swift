@@ -1,4 +1,4 @@
-/// Non-consumables. They give access from the purchase until it is revoked, or without end.
+/// Non-consumables. They give access from the purchase until it is revoked, or indefinitely.
 extension Purchase {
     /// All transactions combined. Restoring a purchase creates a new transaction for it, so the
     /// statement that outweighs all others counts, no matter which transaction it is about.
@@ -14,7 +14,7 @@ extension Purchase {
         return all.effective
     }
 
-    /// The transaction from which a right comes. For a lifetime, that is all transactions combined.
+    /// The transaction behind a right. For a lifetime right, this is all transactions combined.
     func transaction(behind right: Right, at index: Int) -> Transaction {
         (right.rule == .lifetime && !isRead ? whole : nil) ?? transactions[index]
     }
@@ -24,7 +24,7 @@ extension Purchase {
 }
 
 extension Transaction {
-    /// The access that a whole purchase gives since it was first bought.
+    /// The lifetime access that the purchase gives from its first transaction on.
     func lifetime(since first: Instant, of source: Right.Source) -> Right {
         var right = Right(.lifetime, of: source, Interval(start: first, end: nil))
         if let revokedAt { right.cut(at: revokedAt, by: .revocation) }

@@ -52,7 +52,7 @@ extension Purchase {
         rule.holder(named: carried, owners: owners) { statedToken(of: $0) }
     }
 
-    /// The token in the prevailing statement about the transaction.
+    /// The token in the transaction's prevailing statement.
     func statedToken(of transaction: TransactionID) -> AccountToken? {
         evidence(of: transaction)?.effective.accountToken.flatMap(AccountToken.init)
     }
@@ -60,7 +60,7 @@ extension Purchase {
 
 extension CustomerState {
     /// Whether a purchase stays with this customer even if its tokens name another one. It does if
-    /// an admin moved it here, or if it was credited to a balance and the credit may have been
+    /// an admin moved it here, or if it was credited to a balance, because the credit may have been
     /// spent.
     package func keepsAgainstTokens(_ purchase: Purchase) -> Bool {
         purchase.arrival?.cause.isOfAdmin == true || balances.hasCredits(of: purchase.id)

@@ -17,8 +17,8 @@ extension [Transaction] {
         return right
     }
 
-    /// The period that replaces this one by starting, if there is one. The start ends the access,
-    /// and the log then calls the transaction upgraded.
+    /// The period that replaces this one by starting, if any. Its start ends the access, and the
+    /// log then calls the transaction upgraded.
     func successor(of index: Int) -> Int? {
         let former = self[index]
         if former.neverBegan || former.isRead { return nil }
@@ -38,7 +38,7 @@ extension [Transaction] {
             .last { self[$0].product != self[index].product && !self[$0].neverBegan }
     }
 
-    /// The access after a period that comes from a grace period. The grace must have been signed
+    /// The access that follows a period because of a grace period. The grace must have been signed
     /// during or after the period, but before the next one began. It ends if the period is revoked
     /// or the next period begins.
     func grace(after index: Int, of source: Right.Source, among graces: [Grace]) -> Right? {
@@ -55,7 +55,7 @@ extension [Transaction] {
         return right.interval.isEmpty ? nil : right
     }
 
-    /// When the first period after this one begins.
+    /// The start of the first period that begins after this one.
     func start(after index: Int) -> Instant? {
         indices[(index + 1)...].first(where: begins).map { self[$0].start }
     }
@@ -97,15 +97,17 @@ extension Transaction {
         return revokedAt.map { instant <= $0 } ?? true
     }
 
-    /// Whether a period that begins at `instant`, slightly before this one expires, is only this
-    /// one's renewal. It is if the store signed this one later and did not flag it.
+    /// Whether a period that begins at `instant`, slightly before this one expires, is merely this
+    /// one's renewal. It is if the store signed this period again later without flagging it as
+    /// upgraded.
     private func isRenewed(at instant: Instant) -> Bool {
         guard let expires, let vouchedAt, vouchedAt >= instant else { return false }
         return instant >= expires.advanced(byMilliseconds: -earliness)
     }
 
-    /// How early the store may charge for a period: a day. The shortest period on sale lasts a
-    /// week. In the sandbox, a week lasts minutes, so a day is a seventh of that.
+    /// How early the store may charge for a period: by a day. The shortest period on sale lasts a
+    /// week. In the sandbox, where a week lasts minutes, a seventh of the period corresponds to a
+    /// day.
     fileprivate var earliness: Int64 {
         let day: Int64 = 86_400_000
         guard let expires else { return day }
@@ -120,7 +122,7 @@ extension Purchase {
     var graces: [Grace] { renewals.compactMap(Grace.init) }
 }
 
-/// A store's promise that access continues until an instant although a payment failed.
+/// A store's promise that access continues until a certain instant although a payment failed.
 struct Grace: Hashable, Sendable {
     let signedAt: Instant
     let until: Instant
@@ -137,17 +139,18 @@ extension RenewalFact {
     /// given by a grace period, and a renewal does not undo the change that was announced for it.
     var countsForGood: Bool { graceUntil != nil || announcesChange }
 
-    /// Whether the next renewal brings another product.
+    /// Whether the next renewal is for a different product.
     var announcesChange: Bool {
         guard let product, let nextProduct else { return false }
         return nextProduct != product
     }
 }
 
-/// The expected future of a subscription, apart from the access that it gives.
+/// What is expected of a subscription in the future, apart from the access that it gives.
 extension Purchase {
-    /// Whether the store has revoked the newest period, even after it expired. Then nothing
-    /// continues, and it is unknown whether the refund ended a grace period.
+    /// Whether the store has revoked the newest period, even if this happened after it expired. The
+    /// subscription then does not continue, and it is unknown whether the refund ended a grace
+    /// period.
     func isTakenBack(at index: Int) -> Bool {
         guard transactions[index].revokedAt != nil, transactions[index].expires != nil else {
             return false

@@ -1,4 +1,4 @@
-/// Evidence that only the store can judge, and what is known about it.
+/// Evidence that only the store can judge, and the information needed to ask about it.
 package struct StoreInquiry: Sendable {
     package let evidence: RawEvidence
     package let app: App
@@ -12,7 +12,7 @@ package struct StoreInquiry: Sendable {
     package let formerReason: IntakeReason?
     /// The latest time at which an answer can have been created.
     package let now: Instant
-    /// The project's products. A store may need a different request for each kind.
+    /// The project's products. A store may require a different request for each kind of product.
     package let catalog: Catalog
 
     package init(
