@@ -17,7 +17,6 @@ package struct Sender: Sendable {
 extension Secrets {
     /// The cause of a command: the sender's idempotency key, or a unique one.
     ///
-    ///
     /// The digest covers the sender's request, so one key cannot stand for two requests.
     func cause(of sender: Sender, _ command: StaticString, _ arguments: [String?]) -> Cause {
         var bytes = Array("\(command)".utf8)

@@ -6,7 +6,6 @@ package typealias CommandResult = Result<Outcome, CommandError>
 
 /// A change that a sender wants written, step by step, and the resulting answer.
 ///
-///
 /// A step says what it needs, but not who waits for it. A command's own thread can wait, or a
 /// server can start the next step where the last one ended. No thread has to wait for a commit.
 package indirect enum Wish<Answer: Sendable>: Sendable {

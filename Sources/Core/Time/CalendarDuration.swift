@@ -52,8 +52,8 @@ package struct CalendarDuration: Hashable, Sendable {
 }
 
 private struct Parts {
-    /// A million years or a hundred million days would be far beyond any practical use, but still
-    /// far below an overflow.
+    /// The largest accepted number for any unit. It is far above any practical use, and far below
+    /// an overflow.
     static let largestNumber: Int64 = 10_000_000
     var months: Int64 = 0
     var days: Int64 = 0

@@ -142,7 +142,7 @@ package struct InvalidWebhook: Error, Hashable, Sendable, CustomStringConvertibl
 
 /// Which addresses webhooks may use.
 package struct WebhookReach: Sendable {
-    /// Whether the operator has allowed addresses to be reached over plain HTTP.
+    /// Whether the operator has allowed some addresses to use plain HTTP.
     let allowsPlain: Bool
     /// Whether webhooks may use the host. Its addresses are looked up before each request.
     let allows: @Sendable (_ host: String) -> Bool

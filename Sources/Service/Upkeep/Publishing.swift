@@ -26,7 +26,6 @@ package struct Publication: Hashable, Sendable {
 
 /// Publishes the changes that the clock has caused.
 ///
-///
 /// Several instances may do this at once; each boundary is published only once. A shard that cannot
 /// be written, or a customer with unreadable events, does not delay others.
 package struct Publishing: Sendable {

@@ -3,7 +3,6 @@ package import Core
 /// Moves customers to a new catalog: rewrites their rows, publishes the access that it gave and
 /// took, and credits purchases that waited for one of its products.
 ///
-///
 /// The next run continues one that ended early or failed. A fault in one customer, shard or project
 /// does not prevent projecting the others.
 package struct Reprojection: Sendable {
