@@ -85,7 +85,7 @@ extension AnswerCache: LogReader {
         change(production.shard) { $0.drop(production, beforeSandbox: sequence, at: now) }
     }
 
-    /// The maximum number of events in a state for the commit's thread to render the answer.
+    /// A committing thread renders answers only from states with at most this many events.
     private static let renderedVersions: Int64 = 500
 
     /// Replaces a cached answer with the one that applies after this commit.

@@ -4,9 +4,9 @@ import Synchronization
 
 /// Reads pages of a project's feed from the log.
 package final class FeedReader: Sendable {
-    /// How many milliseconds before the issue of a lost cursor its replacement restarts. Clocks may
-    /// differ, and an instance that never saw the lost events keeps issuing cursors until the loss
-    /// is accepted.
+    /// How long before the creation of a lost cursor its replacement starts, in milliseconds. Clocks
+    /// may differ, and an instance that never saw the lost events keeps issuing cursors until the
+    /// loss is accepted.
     private static let restartMargin: Int64 = 1_800_000
 
     let log: any FeedLog

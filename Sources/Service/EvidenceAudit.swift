@@ -183,7 +183,7 @@ extension FactSubject {
 }
 
 extension FiledEvidence {
-    /// The column that was changed, if the parts do not reproduce the bytes with the digest.
+    /// The changed column of evidence whose parts do not reproduce the bytes with its digest.
     fileprivate var damage: (column: String, expected: String, found: String) {
         let missing = certificates.count(where: \.isEmpty)
         if missing > 0 {

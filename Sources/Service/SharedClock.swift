@@ -36,7 +36,7 @@ package final class SharedClock: Sendable {
         onMove = Mutex({ _ in })
     }
 
-    /// From now on, answers about the clock wait for the jobs.
+    /// Makes answers about the clock wait for these jobs.
     package func attend(_ jobs: @escaping CatchUp) {
         self.jobs.withLock { $0 = jobs }
     }
@@ -45,7 +45,7 @@ package final class SharedClock: Sendable {
         Instant(milliseconds: milliseconds.load(ordering: .acquiring))
     }
 
-    /// From now on, calls `body` whenever any instance has moved the clock.
+    /// Sets the closure that is called whenever any instance has moved the clock.
     package func whenMoved(_ body: @escaping @Sendable (Instant) -> Void) {
         onMove.withLock { $0 = body }
     }

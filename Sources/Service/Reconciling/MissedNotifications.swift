@@ -119,8 +119,8 @@ extension StoreRound {
         return answering
     }
 
-    /// Skips a period with too many pages in order to read later notifications. After several such
-    /// periods in a row, the store is not asked again.
+    /// Skips a period with too many pages in order to read later notifications. Throws after several
+    /// such periods in a row.
     private func passOverEndless(_ count: inout Int, of app: App) throws(StoreQuestionError) {
         count += 1
         let trouble = StoreTrouble.endlessPages(limit: StoreRound.pageLimit)

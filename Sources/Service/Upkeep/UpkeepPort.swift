@@ -2,8 +2,9 @@ package import Core
 
 /// Finds customers with due work that no call requests, and does the work.
 package protocol UpkeepPort: Sendable {
-    /// Decides commands once nothing that clients are waiting for is left. The commands of a shard
-    /// are decided together and in order. The results of a rehearsal are rolled back.
+    /// Decides commands with a lower priority than everything that clients are waiting for. The
+    /// commands of a shard are decided together and in order. The results of a rehearsal are rolled
+    /// back.
     func appendAll(
         _ commands: [Command], at pace: UpkeepPace, isRehearsal: Bool
     ) -> [CommandResult]
