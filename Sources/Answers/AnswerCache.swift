@@ -139,7 +139,7 @@ package struct AnswerTally: Hashable, Sendable {
     }
 }
 
-/// The rendered answers about one shard's customers.
+/// The rendered answers about the customers of one shard.
 ///
 /// Answers are evicted by the clock algorithm. A hand moves around the list, clears the mark of
 /// each answer used since its last visit, and removes answers without a mark. This approximates

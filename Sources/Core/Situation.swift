@@ -12,7 +12,8 @@ package struct Situation: Sendable {
     /// For each token that the command claims, the purchases that carry the token and are unclaimed
     /// or held by another customer.
     package let waiting: [String: [PurchaseID]]
-    /// The credits that are waiting for a product in the catalog, if the command needs them.
+    /// The credits that are waiting for a product to be added to the catalog, if the command needs
+    /// them.
     package let waitingCredits: [WaitingCredit]
     /// The command's purchases that may never have a holder again.
     package let erased: Set<PurchaseID>
@@ -84,7 +85,7 @@ package struct Decision: Sendable {
             self.restsOn = restsOn
         }
     }
-    /// In chronological order. A customer may occur more than once.
+    /// The parts in chronological order. A customer may occur more than once.
     package var parts: [Part]
     /// The result of each item in a submission.
     package var items: [ItemOutcome]

@@ -62,7 +62,7 @@ struct WaitingRoom {
         if listeners[question.subject]?.isEmpty == true { listeners[question.subject] = nil }
     }
 
-    /// Returns false if the call must be answered immediately.
+    /// Puts the call on hold. Returns false if it must be answered immediately instead.
     mutating func hold(_ number: Int, _ page: FeedPage, _ give: @escaping Feed.Give) -> Bool {
         guard !isClosed, var call = calls[number] else {
             leave(number)

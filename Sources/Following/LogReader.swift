@@ -16,7 +16,7 @@ package protocol LogReader: AnyObject, Sendable {
     /// Processes events from any instance that follow the reader's position. They were requested at
     /// `moment`, which was `askedAt` on the monotonic clock.
     func take(_ news: [Stretch], askedAt: Int64, since moment: Int)
-    /// Starts again at these heads, because the database may now contain another log.
+    /// Starts again at these heads, because the database may now contain a different log.
     func restart(at heads: [Int64], askedAt: Int64)
 }
 

@@ -118,7 +118,7 @@ extension CatalogDraft {
 /// The readable parts of a product that has problems.
 package struct ProductFragment: Sendable {
     let key: ProductKey?
-    /// `nil` if not even the kind is known.
+    /// `nil` if even the kind could not be read.
     let terms: Product.Terms?
     let entitlements: [EntitlementID]
 

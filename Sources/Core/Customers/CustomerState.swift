@@ -20,7 +20,7 @@ package struct CustomerState: Hashable, Sendable {
 
     /// The version of the newest event included; 0 if there are no events.
     package var version: Int64 { content.value.version }
-    /// The purchases that the customer holds now, in order of id.
+    /// The purchases that the customer currently holds, sorted by id.
     package var purchases: [Purchase] { content.value.purchases }
     /// The first installation of each app, sorted by store and app.
     package var apps: [AppFact] {
@@ -46,14 +46,14 @@ package struct CustomerState: Hashable, Sendable {
     package var orders: [Order] { content.value.orders }
     /// The tokens that do not belong to any order, in the order of registration.
     package var tokens: [AccountToken] { content.value.tokens }
-    /// Purchases that moved to another holder, in the order in which they left.
+    /// Purchases that moved to another holder, in chronological order.
     package var departures: [PurchaseDetached] { content.value.departures }
     /// Access whose end has been published, unless its start has been published again since.
     package var endedAccess: [EntitlementID: EndedAccess] { content.value.endedAccess }
     package var lastRecord: LastRecord? { content.value.lastRecord }
     /// The customer into whom this one was merged.
     package var mergedInto: CustomerID? { content.value.mergedInto }
-    /// The customers merged into this one, in order.
+    /// The customers merged into this one, in chronological order.
     package var joined: [JoinedCustomer] { content.value.joined }
     /// Whether the customer was erased and no event has been recorded since.
     package var isErased: Bool { content.value.erasedAt == version }

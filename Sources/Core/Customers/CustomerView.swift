@@ -39,7 +39,7 @@ package struct EntitlementsAnswer: Hashable, Sendable {
     package let stream: Stream
     package let entitlements: Entitlements
     package let position: Position
-    /// The version of the project's rules from which they were derived.
+    /// The version of the project's rules from which the entitlements were derived.
     package let rules: Int64
     /// The position in the sandbox up to which they are current; `nil` if they do not include any
     /// sandbox data.

@@ -14,7 +14,7 @@ package struct Entitlements: Hashable, Sendable {
 
 extension CustomerState {
     /// The customer's entitlements at `instant`, derived from the whole stream and the catalog.
-    /// Grants need no catalog.
+    /// Grants do not depend on the catalog.
     package func entitlements(at instant: Instant, catalog: Catalog) -> Entitlements {
         let tally = Tally(of: rights(by: catalog), at: instant, in: self, catalog)
         let all = tally.verdicts(at: instant).map { id, verdict in
@@ -40,7 +40,7 @@ struct Verdict {
     let deciding: Right
 }
 
-/// Combines rights by entitlement. Adjacent rights from one product of one purchase are joined
+/// Combines rights by entitlement. Adjacent rights from the same product and purchase are merged
 /// first, so that a long subscription costs little more than a short one.
 private struct Tally {
     private(set) var nextChange: Instant?
@@ -164,7 +164,7 @@ struct Sum {
         }
     }
 
-    /// The unbroken runs of access, in order.
+    /// The unbroken runs of access, in chronological order.
     var runs: [Interval] {
         guard let newestRun else { return [] }
         return earlierRuns.isEmpty ? [newestRun] : Interval.union(earlierRuns + [newestRun])
@@ -215,6 +215,6 @@ extension Right {
 extension Interval {
     fileprivate var endOfTime: Instant { end ?? .distantFuture }
 
-    /// Whether the right still gives access at `instant`, or ends exactly then.
+    /// Whether the right still gives access at `instant` or ends at exactly that time.
     fileprivate func reaches(_ instant: Instant) -> Bool { end.map { instant <= $0 } ?? true }
 }

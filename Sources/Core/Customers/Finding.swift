@@ -34,7 +34,7 @@ package struct FindWords: Hashable, Sendable {
     /// The purchase with this id, if the words are a purchase id.
     package var purchase: PurchaseID? { PurchaseID(text) }
 
-    /// Whether the words look like an order number from an App Store mail.
+    /// Whether the words look like an order number from an App Store receipt email.
     package var isOrderNumber: Bool {
         text.hasPrefix("M") && (8...16).contains(text.utf8.count)
             && text.utf8.allSatisfy {
@@ -103,7 +103,7 @@ package enum FoundKind: String, Hashable, Sendable, CaseIterable {
     case event
     case account = "app_transaction"
     case ticket
-    /// An order number that only the store can resolve.
+    /// An order number that only the store can look up.
     case storeOrder = "store_order"
 }
 

@@ -1,7 +1,7 @@
 /// An entitlement that an admin gave.
 package struct Grant: Hashable, Sendable {
     package let given: GrantGiven
-    /// The latest change to its end.
+    /// The latest change to the grant's end.
     package internal(set) var change: GrantChanged?
     package internal(set) var revocation: GrantRevoked?
     /// When and by whom the grant was given, and who revoked it. Set once these events are recorded.

@@ -1,4 +1,4 @@
-/// A customer's purchases, in order of id.
+/// A customer's purchases, sorted by id.
 extension [Purchase] {
     /// The index of the purchase with this id, or the index at which to insert it.
     func place(for id: PurchaseID) -> Int {

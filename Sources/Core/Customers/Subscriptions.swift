@@ -80,7 +80,7 @@ extension CustomerState {
         return purchases[place].id
     }
 
-    /// The group from the catalog, or else the one that the store named.
+    /// The group from the catalog. If there is none, the group that the store named.
     private func group(of right: Right, _ catalog: Catalog) -> String? {
         guard case .transaction(let index, let place, let product) = right.source else {
             return nil

@@ -7,7 +7,7 @@ package protocol EventContent: Hashable, Sendable {
     var statedFact: StatedFact? { get }
     /// The log format that introduced the newest of its members.
     var newestMember: LogFormat { get }
-    /// Throws if the event gives the customer more than support staff may give.
+    /// Throws if the event gives the customer more than support staff are allowed to give.
     func require(within bounds: SupportBounds) throws(Refusal)
 }
 

@@ -89,7 +89,7 @@ package struct TransactionFact: Hashable, Sendable {
     package var previousOriginal: TransactionID?
     /// The position of the period in a commitment to several periods.
     package var commitment: Commitment?
-    /// The items sold, if the product only represents them.
+    /// The items sold; empty unless the product only represents other products.
     package var items: [SoldItem]
     /// How many units of the quantity were refunded, if the store counts them.
     package var refundedQuantity: Int64?

@@ -182,7 +182,7 @@ private struct CursorDigits {
         var (number, shift) = (UInt64(0), UInt64(0))
         while reached < bytes.count, let digit = CursorDigits.values[bytes[reached]] {
             reached += 1
-            // The thirteenth digit contains the last four bits.
+            // Only the last four bits are left for the thirteenth digit.
             if shift > 60 || shift == 60 && digit & 31 > 15 { return nil }
             number |= (digit & 31) << shift
             if digit < 32 { return number }

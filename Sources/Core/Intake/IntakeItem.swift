@@ -65,7 +65,8 @@ package struct IntakeItem: Hashable, Sendable {
     package let addedAt: Instant
     package private(set) var changedAt: Instant
     package private(set) var state: State
-    /// How many attempts to judge it have begun since it was added or last retried manually.
+    /// How many attempts to judge the evidence have begun since the item was added or last retried
+    /// manually.
     package private(set) var tries: Int64
     /// The admin who last requested a retry, and why.
     package private(set) var retriedBy: AdminAct?

@@ -29,8 +29,8 @@ package struct ListedApp: Hashable, Sendable {
         self.countsSandbox = countsSandbox
     }
 
-    /// The app for checking evidence. Sandbox evidence is accepted too; reads decide whether it
-    /// counts.
+    /// The app as used for checking evidence. Sandbox evidence is accepted as well; reads decide
+    /// whether it counts.
     package var trusted: TrustedApp {
         TrustedApp(id: app.id, appleID: appleID)
     }

@@ -12,11 +12,11 @@ package struct ProjectState: Hashable, Sendable {
     package var createdAt: Instant? { content.value.createdAt }
     package var keys: [Key] { content.value.keys }
     package var catalog: Catalog { content.value.editions.last?.catalog ?? Catalog() }
-    /// 0 before the first catalog.
+    /// 0 if the project does not have a catalog yet.
     package var catalogVersion: Int64 { content.value.editions.last?.version ?? 0 }
     /// The newest catalogs, oldest first.
     var editions: [CatalogEdition] { content.value.editions }
-    /// In order of store and id.
+    /// The project's apps, sorted by store and id.
     package var apps: [App] { content.value.apps }
     /// The apps that the project's keys may add.
     package var allowances: AppAllowances { content.value.allowances }
@@ -54,7 +54,7 @@ package struct ProjectState: Hashable, Sendable {
         apps.first { $0.key == key }
     }
 
-    /// The version at which the project got an app that it still has.
+    /// The version at which an app that is still in the project was added.
     package func versionOfArrival(of key: AppKey) -> Int64? { content.value.arrivals[key] }
 
     /// Apps whose sandbox purchases count in the customer's production answers.

@@ -23,7 +23,7 @@ extension EntitlementID {
     package var isOthers: Bool { text == SupportLimits.others }
 }
 
-/// Why support staff may not do something.
+/// Why support staff are not allowed to do something.
 package enum SupportRefusal: Hashable, Sendable {
     /// The duration is `nil` if support staff may not grant the entitlement at all.
     case beyondLimit(EntitlementID, CalendarDuration?, until: Instant?)

@@ -19,7 +19,7 @@ package struct Balances: Hashable, Sendable {
         (self.totals, self.credits, self.earnings) = (totals, credits, earnings)
     }
 
-    /// Every currency that has ever moved, in order.
+    /// Every currency in which the balance has ever changed, sorted.
     package var currencies: [CurrencyID] { totals.keys.sorted() }
 
     /// The customer's balance. It is negative if a refund came after the coins had been spent.

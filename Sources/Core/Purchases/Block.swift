@@ -35,7 +35,7 @@ extension [Block] {
 }
 
 extension Purchase {
-    /// The block that is in effect now.
+    /// The block that is currently in effect.
     package var block: Block? { blocks.last.flatMap { $0.until == nil ? $0 : nil } }
 
     /// Whether a block is in effect at that instant, according to current knowledge.

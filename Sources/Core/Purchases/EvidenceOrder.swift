@@ -39,8 +39,9 @@ extension RenewalFact {
     }
 }
 
-/// A total order on facts by all of their members. Reflection covers every member, including future
-/// ones. It is slow, and is used only for two different facts that were signed at the same instant.
+/// A total order of facts that takes all of their members into account. Reflection covers every
+/// member, including future ones. It is slow, and is used only for two different facts that were
+/// signed at the same instant.
 func content<Fact>(of one: Fact, follows other: Fact) -> Bool {
     String(reflecting: other).utf8.lexicographicallyPrecedes(String(reflecting: one).utf8)
 }

@@ -17,9 +17,9 @@ package struct Purchase: Hashable, Sendable {
     package private(set) var refundNews: [RefundFact] = []
     /// Deed's reports to the store about requested refunds, in the order of the requests.
     package private(set) var reports: [RefundReport] = []
-    /// The blocks by support, in chronological order. The last one may still be in effect.
+    /// Support's blocks of the purchase, in chronological order. The last one may still be in effect.
     package private(set) var blocks: [Block] = []
-    /// How the purchase came to its holder, if it came from another customer.
+    /// How the purchase reached its holder, if it came from another customer.
     package internal(set) var arrival: Arrival?
     /// The account tokens in its facts, including outweighed ones.
     package private(set) var carried = CarriedTokens()

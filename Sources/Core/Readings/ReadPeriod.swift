@@ -57,7 +57,7 @@ struct ReadLane {
             if item.expires != nil { give(item, fact, reading, from: start) }
         case .onHold, .paused, .expired:
             if drafts.isEmpty, let item, let end = item.expires {
-                // The reading shows only that the period has ended.
+                // The reading only shows that the period has ended.
                 let ended = min(end, fact.signedAt)
                 drafts.append(draft(item, fact, from: min(start, ended)))
                 drafts[0].expires = ended

@@ -1,13 +1,13 @@
 /// Non-consumables. They give access from the purchase until it is revoked, or indefinitely.
 extension Purchase {
     /// All transactions combined. Restoring a purchase creates a new transaction for it, so the
-    /// statement that outweighs all others counts, no matter which transaction it is about.
+    /// prevailing statement counts, no matter which transaction it is about.
     var whole: Transaction? {
         guard evidence.count > 1, let fact = wholeFact else { return transactions.first }
         return products.firstIndex(of: fact.product).map { Transaction(fact, product: $0) }
     }
 
-    /// The fact that prevails among all transactions.
+    /// The prevailing fact among all transactions.
     var wholeFact: TransactionFact? {
         guard var all = evidence.first else { return nil }
         for other in evidence.dropFirst() { all.join(other) }

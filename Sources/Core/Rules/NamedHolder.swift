@@ -13,11 +13,11 @@ extension TransferPolicy.Rule {
     /// The customer named by a purchase's account tokens, if any of the tokens belongs to a
     /// customer.
     ///
-    /// If the tokens name several customers, the policy decides: where purchases are kept, the
-    /// token of the earliest transaction counts; where they move, that of the latest. Among several
-    /// tokens of one transaction, the one that the store stated last counts. Renewal news names a
-    /// customer only if no transaction does. The result therefore depends only on the set of facts,
-    /// not on their order or on who sent them.
+    /// If the tokens name several customers, the policy decides. If purchases stay with their
+    /// holders, the token of the earliest transaction counts. If they move, the token of the latest
+    /// transaction counts. Among several tokens of one transaction, the one that the store stated
+    /// last counts. A renewal fact names a customer only if no transaction does. The result
+    /// therefore depends only on the set of facts, not on their order or on who sent them.
     package func holder(
         named tokens: CarriedTokens, owners: [String: CustomerID],
         stated: (TransactionID) -> AccountToken?

@@ -52,11 +52,11 @@ struct RightReading {
     }
 
     /// A subscription renews unless the store says otherwise. A subscription that has ended does
-    /// not renew, whatever the store said before. It may continue on its own only while a payment
-    /// is being retried.
+    /// not renew, regardless of what the store said before. It may continue by itself only while
+    /// the store is retrying a payment.
     private mutating func read(_ renewal: RenewalFact?, after transaction: Transaction) {
-        // A customer who cancels a commitment pays until its end. Until then the store says that it
-        // renews.
+        // A customer who cancels a commitment still pays until its end. Until then, the store says
+        // that the commitment renews.
         let isLast = transaction.isLastOfCommitment && renewal?.willCommitAgain == false
         willRenew = !isOver && !isLast && renewal?.willRenew ?? isActive
         nextProduct = renewal?.nextProduct
@@ -107,8 +107,8 @@ extension OfferTerms {
 }
 
 extension RightReading {
-    /// The compact reason code: the state before the point, and the offer after it once the offer
-    /// has begun.
+    /// The compact reason code. The state comes before the point, and the offer, once it has begun,
+    /// comes after it.
     var code: String {
         state == .upcoming
             ? "0.0"

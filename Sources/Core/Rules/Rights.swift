@@ -114,7 +114,8 @@ extension Purchase {
         }
     }
 
-    /// The kind according to the evidence, or else according to the catalog.
+    /// The purchase's kind according to its evidence. If that does not state the kind, the kind
+    /// according to the catalog.
     package func kind(by catalog: Catalog) -> ProductKind? {
         if let kind = statedKind { return kind }
         for product in products {

@@ -1,11 +1,12 @@
-/// Auto-renewable subscriptions. They give access during their periods, each until it expires, is
-/// revoked or is upgraded, and during the grace periods after them. The periods of one purchase are
-/// in order of start.
+/// Auto-renewable subscriptions. They give access during their periods, each of which lasts until
+/// it expires, is revoked or is upgraded, and during the grace periods that follow. The periods of
+/// one purchase are sorted by start.
 extension [Transaction] {
     /// The access that one period gives.
     func period(_ index: Int, of source: Right.Source) -> Right {
         let (start, expires) = (self[index].start, self[index].expires)
-        // A period without a stated end gives no access, rather than endless access.
+        // A period without a stated end does not give any access, because it would otherwise give
+        // access indefinitely.
         var right = Right(.period, of: source, Interval(start: start, end: expires ?? start))
         let replaced = successor(of: index).map { self[$0].start }
         if let replaced { right.cut(at: replaced, by: .upgrade) }
@@ -60,18 +61,18 @@ extension [Transaction] {
         indices[(index + 1)...].first(where: begins).map { self[$0].start }
     }
 
-    /// Whether the period began. A renewal that was charged and then revoked, or that gave way to a
-    /// change, did not.
+    /// Whether the period began. A renewal did not begin if it was revoked after it was charged, or
+    /// if it gave way to a change.
     func begins(_ index: Int) -> Bool {
         !self[index].neverBegan && changeBeforeStart(of: index) == nil
     }
 }
 
 extension Transaction {
-    /// Whether this period replaced one that had not expired. The store flags the replaced one as
-    /// upgraded, but often only once it is asked for the history. Until then, the start of a period
-    /// with another product shows it, because a change that waits for the renewal begins only when
-    /// the former period expires.
+    /// Whether this period replaced one that had not expired. The store flags the replaced period
+    /// as upgraded, but often only when it is asked for the history. Until then, the start of a
+    /// period with another product shows the replacement, because a change that waits for the
+    /// renewal begins only when the former period expires.
     fileprivate func takesPlace(of former: Transaction) -> Bool {
         // The renewal had already been charged when the customer changed to that product.
         let wasSoldBefore = vouchedAt.map { $0 < former.start } ?? false
@@ -82,7 +83,7 @@ extension Transaction {
     }
 
     /// Whether the store said, at a time when it could already charge for the former period, that
-    /// this product starts with the next renewal. It then does, no matter how early the renewal
+    /// this product starts with the next renewal. If so, it does, no matter how early the renewal
     /// begins.
     private func waitedForRenewal(of former: Transaction) -> Bool {
         guard let announcedAt else { return false }
@@ -162,7 +163,8 @@ extension Purchase {
     /// is about an earlier period.
     var currentRenewal: RenewalFact? {
         guard let renewal, let place = newestPlace else { return renewal }
-        // The statement may have come with the charge for this period, during the previous one.
+        // The statement may have come with the charge for this period, while the previous one was
+        // still running.
         let earliness = transactions[...place].suffix(2).lazy.map(\.earliness).max() ?? 0
         let earliest = transactions[place].start.advanced(byMilliseconds: -earliness)
         return renewal.signedAt >= earliest ? renewal : nil

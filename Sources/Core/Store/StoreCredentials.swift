@@ -122,7 +122,7 @@ package struct InvalidCredential: Error, Hashable, Sendable {
     }
 }
 
-/// The position of a credentials change among the project's events.
+/// Where a credentials change belongs among the project's events.
 package struct CredentialsWrite: Hashable, Sendable {
     /// The version of the project's stream before the write.
     package let version: Int64
@@ -146,7 +146,7 @@ package struct SealedCredentials: Hashable, Sendable {
     /// The name of the installation's key that decrypts them.
     package let keyName: [UInt8]
     package let status: CredentialsStatus
-    /// Increases with every change.
+    /// A number that increases with every change.
     package let revision: Int64
     /// The version of the project's stream before the latest change.
     package let version: Int64

@@ -6,7 +6,7 @@ package struct StoreInquiry: Sendable {
     package let storeApp: StoreApp
     /// The environment that the evidence names.
     package let environment: Environment
-    /// How many attempts have been made to judge it, including this one.
+    /// How many attempts have been made to judge the evidence, including this one.
     package let tries: Int64
     /// Why the last attempt failed.
     package let formerReason: IntakeReason?

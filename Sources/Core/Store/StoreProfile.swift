@@ -40,7 +40,7 @@ package struct HandIn: Sendable {
     package enum Form: Sendable {
         case text
         case texts
-        /// At most this many objects with these members, kept as JSON.
+        /// Objects with these members, up to the given number. They are stored as JSON.
         case objects(of: [HandInMember], atMost: Int)
     }
     package let name: String
@@ -81,7 +81,7 @@ package struct StoreBudget: Hashable, Sendable {
     package let name: String
     /// The average pause between two calls.
     package let pause: Int64
-    /// How far calls may run ahead of this pace.
+    /// How far calls may run ahead of the average pace.
     package let burst: Int64
 
     package init(name: String, pause: Int64, burst: Int64) {

@@ -68,7 +68,7 @@ package struct HistoryRound: Hashable, Sendable {
     package var isFilled = false
     /// Whether the round started automatically and therefore runs slowly.
     package var isSlow: Bool
-    /// Whether at least one round for the app has had all its requests answered.
+    /// Whether there has been a round for the app in which all requests were answered.
     package var wasWhole: Bool
 
     package init(isFilled: Bool = false, isSlow: Bool, wasWhole: Bool) {

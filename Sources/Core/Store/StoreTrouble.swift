@@ -1,7 +1,7 @@
 /// Why a store did not give a usable answer. Nothing is changed in that case.
 package enum StoreTrouble: Error, Hashable, Sendable {
-    /// Deed has no credentials for the app. The sentence names the missing ones and how to set
-    /// them.
+    /// Deed does not have credentials for the app. The sentence names the missing ones and says how
+    /// to set them.
     case unconfigured(String)
     case locked(AppID)
     /// The store rejects the key.
@@ -26,7 +26,7 @@ package enum StoreTrouble: Error, Hashable, Sendable {
 
     /// A refusal's meaning, if the refusal has further consequences.
     package enum Meaning: Hashable, Sendable {
-        /// The store does not know the purchase, or no longer knows anything about the account.
+        /// The store does not know the purchase, or no longer has any information about the account.
         case purchaseUnknown
         /// The store does not have an address for notifications.
         case noAddress
@@ -82,7 +82,7 @@ package enum StoreTrouble: Error, Hashable, Sendable {
         }
     }
 
-    /// Whether a repeated call may succeed later without human action.
+    /// Whether a repeated call may succeed later without human intervention.
     package var isRetryable: Bool {
         switch self {
         case .limited, .unavailable, .fault: true

@@ -73,7 +73,7 @@ private struct Parts {
                 if value > Parts.largestNumber { return false }
                 number = value
             } else {
-                // Each unit may occur at most once, and in order.
+                // Each unit may occur at most once, and the units must be in order.
                 guard let index = units.firstIndex(of: byte), let value = number else {
                     return false
                 }

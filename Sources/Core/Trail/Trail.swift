@@ -1,4 +1,4 @@
-/// Which entries in a project's audit trail to find. `nil` matches anything.
+/// Criteria for finding entries in a project's audit trail. `nil` matches anything.
 package struct TrailFilter: Hashable, Sendable {
     package var actor: Actor?
     package var customer: CustomerID?
@@ -38,7 +38,7 @@ package enum TrailPlace: Hashable, Sendable {
     }
 }
 
-/// An act by a person or a person's key that the log records.
+/// An act that the log records, performed by a person or with a person's key.
 package struct RecordedAct: Sendable {
     package let position: Position
     package let stream: Stream

@@ -18,7 +18,7 @@ package struct SealedWebhook: Sendable {
     package let sealed: [UInt8]
     package let keyName: [UInt8]
     package let revision: Int64
-    /// The version of the project's stream from which they were set.
+    /// The version of the project's stream from which the keys and headers were set.
     package let version: Int64
 
     package init(

@@ -23,7 +23,7 @@ package struct GrantListAnswer: Sendable {
     package let actorNames: [Actor: String]
 }
 
-/// Lists the grants that support gave, and their customers.
+/// Lists the grants of a project, with their customers.
 package struct GrantLists: Sendable {
     let ledger: any EventLog
     let listing: any GrantListing
