@@ -157,8 +157,8 @@ extension PracticeWorld {
         sales.append(sale)
     }
 
-    /// When the store charges for the next period: up to a day before it starts, or at most a tenth of the previous
-    /// period's length before.
+    /// When the store charges for the next period: a tenth of the current period's length before the next one starts,
+    /// but at most a day before.
     func renewal(before ends: Instant, since start: Instant) -> Instant? {
         if shop.app.renewsEarly == false { return nil }
         let length = ends.milliseconds - start.milliseconds
