@@ -2,7 +2,7 @@ package import Core
 package import HTTPServer
 import JSON
 
-/// A refusal. Each surface words it in its own way.
+/// A refusal, which each surface words in its own way.
 package struct Problem: Error, Sendable {
     package let status: Int
     package let code: String

@@ -67,7 +67,7 @@ extension StartError {
         guard case .postgres(let reason) = error else { return nil }
         let sentence: String
         switch reason.sqlState {
-        // The login lacks the required privilege.
+        // The login lacks the required right.
         case "42501":
             sentence =
                 "Only the owner of the schema may give a database a test clock. Do it once with the login of deed "

@@ -29,7 +29,7 @@ struct InstanceSigns: Sendable {
 
     func begin(_ servers: Servers) { self.servers.change { $0 = servers } }
 
-    /// The names of events since the last call that are worth recording.
+    /// The names of the events worth recording that have occurred since the last call.
     func news() -> [String] {
         let noted = parts.submissions.news.take()
         return noted.apps.map { NoteName.news(of: $0) }

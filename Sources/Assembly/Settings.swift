@@ -31,7 +31,7 @@ package struct ServiceSettings: Sendable {
     package var console: ConsoleSettings?
     package var answerBytes = 256 << 20
     package var staleMilliseconds: Int64 = 60_000
-    /// How many times it was requested to reread the TLS files.
+    /// The number of requests to reread the TLS files.
     package var hangups: @Sendable () -> Int = { 0 }
     /// This build's version, shown to operators.
     package var version = ""

@@ -14,7 +14,7 @@ package final class Certificate: @unchecked Sendable {
     private let handle: OpaquePointer
     private let flags: UInt32
 
-    /// Larger certificates take longer to parse. Genuine ones have one to two kilobytes.
+    /// Larger certificates take longer to parse. Genuine ones are one to two kilobytes long.
     private static let byteLimit = 16 << 10
 
     /// Parses a certificate. It must take up all of `der`.

@@ -44,7 +44,7 @@ package struct VerifiedChain: Sendable {
     package let origin: TrustAnchor.Origin
     /// Whether any certificate below the root was signed using SHA-1.
     package let usesSHA1: Bool
-    /// The names of the certificates, from the leaf to the root.
+    /// The names of the certificates, from the leaf's to the root's.
     package let names: [String]
     private let notBefore: Int64
     private let notAfter: Int64

@@ -146,7 +146,7 @@ package enum DigestAlgorithm: Sendable {
     }
 }
 
-/// `@unchecked Sendable`: the pointers are set once, and what they point to never changes.
+/// `@unchecked Sendable`: the pointers are set once, and the objects that they point to never change.
 private struct Implementations: @unchecked Sendable {
     let sha1 = Implementations.fetch("SHA1")
     let sha256 = Implementations.fetch("SHA256")

@@ -28,7 +28,7 @@ package final class WebhookBell: Sendable {
     }
 }
 
-/// Passes answers and rings to a delivery thread.
+/// Passes answers and wake-up calls to a delivery thread.
 final class Mailbox: Sendable {
     struct Letter: Sendable {
         let line: Line

@@ -19,7 +19,7 @@ struct Entry: Sendable {
     let origin: Origin
     /// Whether the event's changes cannot be determined at present, so that the customer has to wait.
     var isUnreadable = false
-    /// How many times a replayed message has been tried.
+    /// The number of attempts so far to send a replayed message.
     var tries: Int64 = 0
 }
 
@@ -28,7 +28,7 @@ struct OpenPage: Sendable {
     let number: Int
     var cursor: FeedCursor
     let replay: ReplayID?
-    /// How many messages have neither arrived nor been abandoned.
+    /// The number of messages that have neither arrived nor been abandoned.
     var left: Int
     let oldestAt: Instant?
 }
@@ -40,7 +40,7 @@ struct OpenPage: Sendable {
 struct Outbox: Sendable {
     struct Waiting: Sendable {
         var row: WaitingCustomer
-        /// The position of the customer's last event that pages skipped.
+        /// The position of the customer's last event that was skipped in a page.
         var skipped: Int64
         /// Whether some of the customer's messages are in memory.
         var isLoaded = false
@@ -182,7 +182,7 @@ struct Outbox: Sendable {
     /// Whether a message may be sent.
     func hasNext(ofReplays: Bool) -> Bool { ready[ofReplays]?.isEmpty == false }
 
-    /// How many times there were attempts to send the message before.
+    /// The number of earlier attempts to send the message.
     func attempts(of line: Line, _ entry: Entry) -> Int64 {
         line.replay != nil ? entry.tries : waiting[line.customer]?.row.attempts ?? 0
     }

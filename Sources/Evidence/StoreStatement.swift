@@ -2,9 +2,9 @@ package import Core
 internal import Crypto
 package import JSON
 
-/// Marks a statement that anyone could have written.
+/// Marks a statement that could have been written by anyone.
 package enum Unverified {}
-/// Marks a statement that is proven by a trusted root and meets the terms.
+/// Marks a statement that has been proven with a trusted root and meets the terms.
 package enum Verified {}
 
 /// The statement in one piece of evidence. Only a verified statement provides facts.

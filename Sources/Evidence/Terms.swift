@@ -1,7 +1,7 @@
 package import Core
 internal import Crypto
 
-/// What evidence is checked against besides the roots: the accepted apps and environments, and the time.
+/// What evidence is checked against, apart from the roots: the accepted apps and environments, and the time.
 package struct Terms: Sendable {
     package var apps: [TrustedApp]
     package var now: Instant

@@ -21,7 +21,7 @@ final class Connection: @unchecked Sendable {
     /// True from the arrival of a request's head until its answer. Each connection has its own flag, because a shared
     /// counter would move between processors with each request.
     private let isInFlight = Atomic(false)
-    /// Whether the last request had a known key.
+    /// Whether the last request came with a known key.
     private let isKnown = Atomic(false)
     private let memo: Memo
     private var isFirst = true
@@ -342,7 +342,7 @@ final class Connection: @unchecked Sendable {
             reception.connections.deadline(after: milliseconds), ordering: .relaxed)
     }
 
-    /// Ends an overdue connection. Its request is not handled, even if it has since become complete.
+    /// Ends an overdue connection. Its request is not handled, even if the rest of it has arrived since.
     func sweep(at time: Int64) {
         let limit = deadline.load(ordering: .relaxed)
         guard limit < time, limit != Self.swept else { return }
@@ -363,7 +363,7 @@ final class Connection: @unchecked Sendable {
         /// The order in which connections are ended, lowest first.
         var order: (Int, Int64) { (isIdle ? 0 : 1, limit) }
 
-        /// Ends the connection before its deadline; `false` if the client has acted meanwhile.
+        /// Ends the connection before its deadline; `false` if the client has acted in the meantime.
         func end() -> Bool {
             connection.isIdle.load(ordering: .relaxed) == isIdle && connection.end(at: limit)
         }

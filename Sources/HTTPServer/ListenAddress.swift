@@ -63,7 +63,7 @@ struct ListenAddress {
         let type = Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue)
         let listener = socket(Int32(storage.ss_family), type, 0)
         guard listener >= 0 else { throw .outOfResources }
-        // Allows a restart before old connections time out.
+        // Allows the server to restart before old connections have timed out.
         var on: Int32 = 1
         setsockopt(
             listener, SOL_SOCKET, SO_REUSEADDR, &on, socklen_t(MemoryLayout.size(ofValue: on)))

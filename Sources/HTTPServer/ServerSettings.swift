@@ -87,9 +87,9 @@ package struct ServerTimeouts: Sendable {
     /// For a request's head. The time starts with a new connection, and for later requests with the end of the first
     /// line.
     package var head: Int64 = 10_000
-    /// For a request's body, and for receiving the answer.
+    /// The time for a request's body, and for receiving the answer.
     package var body: Int64 = 30_000
-    /// From an answer to the first line of the next request.
+    /// The time from an answer to the first line of the next request.
     package var idle: Int64 = 60_000
 
     package init() {}

@@ -48,7 +48,7 @@ struct EventHeader {
     }
 }
 
-/// The header as stored in the table, perhaps damaged.
+/// The header as stored in the table. It may be damaged.
 struct HeaderColumns {
     let shard: Int64
     let sequence: Int64

@@ -20,7 +20,7 @@ package final class Ledger: Sendable {
     let published = PublishedInstants()
     let troubles = LastTrouble()
     let clocks: Clocks
-    /// The part of the log that this process has seen. Each server is compared with it.
+    /// The part of the log that this process has seen, with which each server is compared.
     package let known: LogGuard
     private let greet: Greeting
     let pulse = Pulse()

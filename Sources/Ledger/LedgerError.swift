@@ -81,7 +81,7 @@ package enum LedgerError: Error, Sendable, CustomStringConvertible {
         if case .postgres(let error) = self { error.isLackOfRoom } else { false }
     }
 
-    /// Whether another session has held a needed lock for too long.
+    /// Whether another session has held a lock that is needed for too long.
     var isLockedOut: Bool {
         if case .postgres(let error) = self { error.sqlState == "55P03" } else { false }
     }

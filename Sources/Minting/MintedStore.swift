@@ -1,7 +1,7 @@
 package import Core
 internal import JSON
 
-/// A store that signs what happens in a test. Its certificates are valid for years.
+/// A store that signs statements about what happens in a test. Its certificates are valid for years.
 package struct MintedStore: Sendable {
     package var environment = "Production"
     package var bundleID = Payload.bundleID

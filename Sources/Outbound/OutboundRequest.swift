@@ -11,7 +11,7 @@ package struct OutboundRequest: Sendable {
     package var connectMilliseconds = 5000
     /// The time limit for the first byte of the answer. It applies only to requests sent by a courier.
     package var firstByteMilliseconds = 10_000
-    /// Requests with the same lane share a few of the courier's places.
+    /// Requests in the same lane share a small number of the courier's places.
     package var lane = ""
     /// The number of places in the lane, if it differs from the courier's usual number.
     package var places: Int?

@@ -16,8 +16,8 @@ enum PlayBucket: String, Sendable {
     func turn(_ app: StoreApp) -> StoreTurn {
         let pause = 60_000_000 * 10 / (perMinute * 9)
         let budget = StoreBudget(name: "google_\(rawValue)", pause: pause, burst: 6_000_000)
-        // Even with a full burst, the first minute stays below the limit.
-        // Google has one host for both environments, and its answer states a purchase's environment.
+        // Even after a full burst, the number of calls in the first minute stays below the limit. Google has one host
+        // for both environments, and its answer states a purchase's environment.
         return StoreTurn(app, in: .production, under: budget)
     }
 }

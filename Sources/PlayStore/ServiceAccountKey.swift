@@ -17,7 +17,7 @@ package struct ServiceAccountKey: Hashable, Sendable {
     /// Why a file does not contain a usable key.
     package enum Mistake: Error, Hashable, Sendable {
         case notJSON
-        /// The file contains another type of credentials.
+        /// The file contains a different type of credentials.
         case otherType(String)
         case missing(String)
         /// `private_key` is not an RSA key in PEM without a password.

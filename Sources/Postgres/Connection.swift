@@ -7,7 +7,7 @@ package struct Connection: ~Copyable {
     private let owner: Handle
     private let schema: String
     private var prepared: Set<String> = []
-    /// How long the server may stay silent. A server can hang without closing the connection.
+    /// How long the server may stay silent, because a server can hang without closing the connection.
     private let silenceLimit: Int64?
     private let planLifetime: Int64
     private let pulse: Pulse?

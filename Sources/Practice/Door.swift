@@ -74,9 +74,8 @@ private final class Passage: Sendable {
     private let client: Int32
     private let inner: UInt16
     private let strike: Door.Strike
-    /// Whether the current request is to the control API, which never has trouble, and whether its answer has not
-    /// started
-    /// yet.
+    /// Whether the current request is for the control API, which is exempt from trouble, and whether the answer has yet
+    /// to start.
     private let request = Monitor((isControl: false, isFresh: false))
 
     init(

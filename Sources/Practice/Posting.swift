@@ -32,7 +32,7 @@ package struct Posting: Codable, Sendable {
     package internal(set) var attempts: [Attempt] = []
     /// The time of the next attempt; `nil` once the notification has been accepted or the store has given up.
     package internal(set) var next: Instant?
-    /// How many times the first attempt sends the notification.
+    /// How many copies of the notification the first attempt sends.
     var copies = 1
     /// Whether the first attempt has a wrong signature.
     var isSpoiled = false

@@ -43,7 +43,7 @@ package final class PracticeServer: Sendable {
         store.run()
     }
 
-    /// Finishes current requests, saves the state, and stops.
+    /// Finishes the requests in progress, saves the state, and stops.
     package func stop() {
         door.close()
         server.drain(milliseconds: 2000)

@@ -2,7 +2,7 @@ internal import Core
 
 /// Faults that occur between the store and a back end. Each kind of fault has a rate from 0 to 1.
 package struct Trouble: Codable, Hashable, Sendable {
-    /// Rates for notifications that are lost, sent twice, late, or out of order.
+    /// The rates at which notifications are lost, sent twice, delayed or sent out of order.
     package var drop: Double?
     package var `repeat`: Double?
     package var delay: Double?
@@ -13,9 +13,8 @@ package struct Trouble: Codable, Hashable, Sendable {
     package var delayBy: Wait?
     /// How far the store's clock is ahead in signed statements, in seconds; negative if it is behind.
     package var skewSeconds: Int64?
-    /// Rates for answers: an internal error, a rate limit, a reset connection, half an answer, an endless one, and a
-    /// late
-    /// one.
+    /// The rates at which calls get an internal error, a rate limit, a reset connection, half an answer, an endless
+    /// answer or a late answer.
     package var internalError: Double?
     package var limit: Double?
     /// For how long a rate limit asks callers to wait.

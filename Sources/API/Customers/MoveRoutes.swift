@@ -66,7 +66,7 @@ struct MoveRoutes: Sendable {
 }
 
 extension Call {
-    /// The purchase in the path argument with this index.
+    /// The purchase named by the path argument with this index.
     func purchase(_ place: Int = 1) throws(Problem) -> PurchaseID {
         guard let purchase = PurchaseID(arguments[place]) else {
             throw .invalid(

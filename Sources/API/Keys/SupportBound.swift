@@ -4,8 +4,7 @@ import JSON
 import Service
 
 extension Route.Access {
-    /// Whether the key belongs to support staff, who see no prices, need a ticket, and act within
-    /// limits.
+    /// Whether the key belongs to support staff, who cannot see prices, need a ticket, and act within limits.
     var isOfSupport: Bool { key.role == .support }
 }
 

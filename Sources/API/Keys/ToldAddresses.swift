@@ -11,7 +11,7 @@ struct ToldAddresses: Sendable {
 
     private var each: [ClientAddress: (at: Instant, since: Int)] = [:]
     private var others = (addresses: Set<ClientAddress>(), count: 0, since: Instant?.none)
-    /// How many of the other addresses are counted separately.
+    /// The maximum number of other addresses that are counted separately.
     private static let otherLimit = 10_000
 
     /// The log lines that are due once this address has been refused again.

@@ -112,10 +112,10 @@ struct Body {
         return try Identifier(member: name, text)
     }
 
-    /// Whether the body has the member with a value.
+    /// Whether the body contains the member with a value other than null.
     func holdsValue(_ name: String) -> Bool { members[name].map { !$0.isNull } ?? false }
 
-    /// Whether the body has the member, with a value or with null.
+    /// Whether the body contains the member, even if it is null.
     func holds(_ name: String) -> Bool { members[name] != nil }
 
     func word<Word: RawRepresentable<String> & CaseIterable>(
@@ -221,7 +221,7 @@ extension Body {
     /// Whether a name that the catalog does not know is accepted.
     static let allowUnknown = "allow_unknown"
 
-    /// The ticket, checked by the rules for new names.
+    /// The ticket, checked according to the rules for new names.
     func ticket() throws(Problem) -> Ticket? {
         guard let text = try optionalText("ticket") else { return nil }
         do {

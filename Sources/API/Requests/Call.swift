@@ -9,7 +9,7 @@ struct OpenCall: Sendable {
     let body: [UInt8]
     let client: ClientAddress?
     let way: RequestWay?
-    /// The path and the query as sent, for a route that reads headers of its own.
+    /// The path and the query as sent, for a route that reads additional headers.
     let path: String
     let rawQuery: String?
     /// The values of the route's own headers, by name.

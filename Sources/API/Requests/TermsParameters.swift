@@ -6,7 +6,7 @@ extension QueryParameters {
     /// The parameters of calls that can be rehearsed or can require certain versions.
     static let terms = ["dry_run", "if_version"]
 
-    /// The terms of a call that concerns this many customers.
+    /// The terms of a call that concerns the given number of customers.
     func terms(
         concerning customers: ClosedRange<Int> = 1...1,
         inOrder order: String = "the purchase's holder, and of the customer who is to receive it"

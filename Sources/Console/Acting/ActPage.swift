@@ -185,7 +185,7 @@ struct ActPage {
         .hidden([("step", "do"), ("version", versions), ("seen", seen), ("mark", mark)])
     }
 
-    /// The form whose button performs the act on the version that was previewed.
+    /// The form with the button that performs the act on the previewed version.
     private func lastStep(_ fields: Fields, _ hidden: Markup) -> Markup {
         let names = act.fields.map(\.name) + ActPage.reasonNames
         return """

@@ -70,7 +70,7 @@ struct CustomerLook: Sendable {
     /// The facts about the purchase. The purchase is named as in answers.
     func facts(about purchase: String) -> [(event: JSON, fact: JSON)] { facts[purchase] ?? [] }
 
-    /// Each event states facts of its own, or the facts of the purchase that it moves.
+    /// Each event states new facts, or the facts of the purchase that it moves.
     private static func facts(in events: [JSON]) -> [String: [(event: JSON, fact: JSON)]] {
         var facts: [String: [(event: JSON, fact: JSON)]] = [:]
         for event in events {

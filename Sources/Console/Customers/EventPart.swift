@@ -74,7 +74,7 @@ struct DoneLine {
     private func undoing(_ event: JSON) -> Place? {
         let (stream, data) = (look.stream, event["data"])
         func text(_ name: String) -> String { data?[name]?.string ?? "" }
-        // A move that undid another one cannot itself be undone.
+        // A move that undid another move cannot itself be undone.
         let isMove = data?["cause"]?["kind"]?.string == "admin"
         switch event["type"]?.string {
         case "grant.given": return stream.below("grants", text("grant"), "revoke")

@@ -176,7 +176,7 @@ struct LinkPages: Sendable {
     )
 }
 
-/// The database's answer. A fault becomes a reason to turn the visitor away.
+/// The database's answer. If there is a fault, the visitor is turned away.
 func asking<Answer>(_ answer: () throws(Fault) -> Answer) throws(Turned) -> Answer {
     do throws(Fault) {
         return try answer()

@@ -30,7 +30,7 @@ final class Doorkeeper: Sendable {
     /// Whether the browser uses HTTPS, either with Deed itself or with a trusted proxy.
     private func isSecure(_ visit: Visit) -> Bool { speaksTLS || visit.way == .proxy }
 
-    /// Throws if others could read the visit in transit.
+    /// Throws if others could read the request in transit.
     func requirePrivacy(_ visit: Visit) throws(Turned) {
         if !isSecure(visit), visit.way == .network { throw .readable }
     }

@@ -46,7 +46,7 @@ struct ProjectRoom: Sendable {
     func send(_ call: InnerCall) throws(Problem) -> JSON { try calls.send(call, by: caller) }
 }
 
-/// Why a visitor gets something other than the page.
+/// Why a visitor does not get the requested page.
 enum Turned: Error {
     case problem(Problem)
     /// The visitor is not signed in.

@@ -5,7 +5,7 @@ import Synchronization
 /// Splits evidence into pieces for storage, without verifying anything. Evidence that could not be restored byte for
 /// byte is stored in one piece.
 final class EvidencePacker: Sendable {
-    /// Longer certificates are left in place. Genuine certificates have one to two kilobytes.
+    /// Longer certificates are left in place. Genuine certificates are one to two kilobytes long.
     private static let certificateLimit = 16 << 10
     private static let certificateCountLimit = 32
 

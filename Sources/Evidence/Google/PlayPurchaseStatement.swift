@@ -28,7 +28,7 @@ package struct PlayPurchaseStatement: Hashable, Sendable {
 
     package let state: State
     package let items: [Item]
-    /// When the purchase was paid for; `nil` until then.
+    /// When the purchase was paid; `nil` until then.
     package let purchasedAt: Instant?
     /// The order. It may be missing for test purchases and promotions.
     package let order: String?

@@ -118,7 +118,7 @@ struct RequestHead {
     }
 
     private mutating func version(_ text: UnsafeRawBufferPointer) throws(FramingFault) {
-        // Fast path: nearly all requests have this version.
+        // Fast path: nearly all requests use this version.
         if text.count == 8, let base = text.baseAddress, memcmp(base, "HTTP/1.1", 8) == 0 {
             return
         }

@@ -55,7 +55,7 @@ package final class Runner: Sendable {
 private final class Worker: Sendable {
     private struct State {
         var isStopping = false
-        /// How many times the job was asked to run immediately.
+        /// The number of requests to run the job immediately.
         var hurries = 0
         var running = 0
         /// For each thread, the value of `hurries` at the start of its last round if that round found no more work; -1

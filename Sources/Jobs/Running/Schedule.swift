@@ -2,12 +2,11 @@ package import Core
 
 /// When a job runs.
 package enum Schedule: Sendable {
-    /// On every instance, this many milliseconds after the previous run.
+    /// On every instance, the given number of milliseconds after the previous run.
     case everywhere(milliseconds: Int64)
-    /// On one instance at a time, this many milliseconds after the previous run, regardless of
-    /// Deed's clock.
+    /// On one instance at a time, the given number of milliseconds after the previous run, regardless of Deed's clock.
     case alone(milliseconds: Int64)
-    /// On one instance at a time, once per this many milliseconds on Deed's clock.
+    /// On one instance at a time, once in the given number of milliseconds on Deed's clock.
     case once(milliseconds: Int64)
     /// On one instance at a time, once a day.
     case daily(TimeOfDay)

@@ -53,7 +53,7 @@ package struct ProjectionAudit {
         addMissing()
     }
 
-    /// Compares every row of a name table with the events of the customer named there.
+    /// Compares every row in a name table with the events of the customer that the row names.
     private mutating func compareNames(
         of project: ProjectID?, _ auditor: Auditor
     ) throws(LedgerError) {
@@ -237,7 +237,7 @@ package struct ProjectionAudit {
         }
     }
 
-    /// Compares rows of a name table with the events of their customers.
+    /// Compares rows in a name table with their customers' events.
     private mutating func compare(
         names rows: [RowText], of table: Table, _ states: [Stream: StreamState]
     ) {

@@ -106,7 +106,7 @@ extension Auditor {
         return try all(call) { rows, row in CustomerName(rows, row) }
     }
 
-    /// Adds rows whose customers have no row of their own.
+    /// Adds rows whose customers are missing from the `customers` table.
     func addOrphans(
         in shard: Shard, of project: ProjectID? = nil, to findings: inout AuditFindings
     ) throws(LedgerError) {

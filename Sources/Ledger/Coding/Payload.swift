@@ -25,7 +25,7 @@ struct Payload {
         json[name].flatMap { $0.isNull ? nil : $0 }
     }
 
-    /// Returns the member's value, or throws a misfit that names the member.
+    /// Returns the member's value, or throws an error that names the member.
     private func require<Value>(_ name: String, _ value: Value?) throws -> Value {
         guard let value else { throw Misfit(name: name) }
         return value
@@ -81,7 +81,7 @@ struct Payload {
         try optional(name) { json in try json.array?.map { try require(name, $0.string) } } ?? []
     }
 
-    /// A member whose value is one of an enumeration's words.
+    /// A member whose value is one of the words of an enumeration.
     func word<Word: RawRepresentable<String>>(_ name: String) throws -> Word {
         try require(name, Word(rawValue: try text(name)))
     }

@@ -25,7 +25,7 @@ struct LogLook {
     private var numbers: [[Int]] = []
     /// The events found, by the number of their place.
     private var found: [Int: Found] = [:]
-    /// Rows that name no valid stream. They are skipped.
+    /// Rows without a valid stream name, which are skipped.
     private var unread: [(subject: UnreadSubject, fault: Fault)] = []
     private(set) var marks: [ShardMark] = []
 

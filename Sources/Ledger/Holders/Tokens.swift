@@ -69,8 +69,7 @@ struct KnownTokens {
         }
     }
 
-    /// Notes that the purchase waits under the token. As in the database, only its first app
-    /// counts.
+    /// Notes that the purchase waits under the token. As in the database, only the purchase's first app is used.
     mutating func add(_ held: HeldPurchase, under token: TokenKey) {
         if waiting[token]?[held.purchase] != nil { return }
         waiting[token, default: [:]][held.purchase] = held

@@ -141,7 +141,7 @@ extension Ledger {
 }
 
 extension Person {
-    /// Reads a row of `list_people`, without its role.
+    /// Reads a row of `list_people`, except for the role.
     fileprivate init(_ rows: borrowing Rows, _ row: Int) throws(LedgerError) {
         self.init(
             id: try rows.identifier(row, 0), email: try rows.emailAddress(row, 1),

@@ -38,7 +38,7 @@ struct RecentCauses: Sendable {
         new[mark] = obeyed
     }
 
-    /// Forgets the oldest causes if there are many.
+    /// Forgets the oldest causes if there are too many.
     private mutating func forget(before version: Int64) {
         if version - 1 - middle < RecentCauses.span { return }
         (old, new) = (new, [:])

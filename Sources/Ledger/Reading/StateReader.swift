@@ -127,7 +127,7 @@ struct StateReader: ~Copyable {
 /// streams that comparing them is faster than hashing.
 private struct AskedStreams {
     private(set) var streams: [Stream] = []
-    /// The indices of each requested stream and of its project's own stream.
+    /// For each request, the index of the requested stream and that of its project's own stream.
     private(set) var places: [(own: Int, project: Int)] = []
 
     init(_ wanted: [Stream]) {

@@ -36,7 +36,7 @@ struct StrayRows {
     }
     var names: [Name] = []
     var rows: [Row] = []
-    /// Rows whose customers have no row of their own, by table and customer.
+    /// The number of rows whose customers are missing from the `customers` table.
     var orphans = 0
     var missingCredits: [RowText] = []
 

@@ -35,7 +35,7 @@ final class DatabaseClock: Sendable {
         ) { [state] in state.change(wake: .none) { $0.lead } }
     }
 
-    /// When the database was asked for its time, on both of the machine's clocks.
+    /// When the database was asked for its time, according to both of the machine's clocks.
     struct Beginning {
         fileprivate let instant: Instant
         fileprivate let time: Int64

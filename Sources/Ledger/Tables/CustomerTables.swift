@@ -7,7 +7,7 @@ extension Column {
         .smallint("shard"), .text("project"), .text("environment"), .text("customer"),
     ]
 }
-/// The same columns in index order.
+/// The same columns in the order of the index.
 let streamKey: [StaticString] = ["shard", "customer", "project", "environment"]
 
 extension Table {

@@ -44,7 +44,7 @@ private struct TransactionName: Hashable {
         (self.app, self.purchase, transaction, lineItem) = (app, purchase, token, nil)
     }
 
-    /// Whether the transaction has a name other than the purchase's, and so needs a row.
+    /// Whether the transaction needs a row because it has a name other than the purchase's.
     var isNeeded: Bool { transaction != purchase.original || lineItem != nil }
 }
 

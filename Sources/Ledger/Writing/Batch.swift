@@ -9,7 +9,7 @@ struct ShardHead {
     var recordedAt: Instant
 }
 
-/// An event that is decided but not written yet.
+/// An event that has been decided but not written yet.
 struct NewEntry {
     let header: EventHeader
     let event: Event
@@ -78,7 +78,7 @@ struct Batch {
         folds[stream] = fold
     }
 
-    /// Applies an event that was recorded after the loaded fold.
+    /// Applies an event that was recorded after those in the loaded fold.
     mutating func apply(_ recorded: RecordedEvent, causeDigest: [UInt8]) {
         // Removed from the dictionary so that the fold can be changed in place.
         var fold = folds.removeValue(forKey: recorded.stream) ?? Fold(emptyFor: recorded.stream)

@@ -1,6 +1,6 @@
 import Threading
 
-/// A bounded queue for a thread that takes many items at a time.
+/// A bounded queue from which a thread takes many items at a time.
 final class BoundedQueue<Item: Sendable>: Sendable {
     private struct State {
         var waiting: [Item] = []

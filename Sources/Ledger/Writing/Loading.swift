@@ -173,7 +173,7 @@ private struct LoadedRows {
     private(set) var causes: [(place: Int, obeyed: ObeyedCause)] = []
     private var earlier: [EventRow] = []
 
-    /// The log's format. Throws if this program does not know it.
+    /// The log's format. Throws if the format is unknown to this program.
     func knownFormat() throws(LedgerError) -> LogFormat {
         guard let demand else { throw .unreadable("the log's format") }
         if let impediment = demand.impediment { throw .impeded(impediment) }

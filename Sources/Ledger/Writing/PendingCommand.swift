@@ -42,7 +42,7 @@ final class Errand {
         candidate = Candidate(pending.command)
     }
 
-    /// The shards that the command is known to write.
+    /// The shards to which the command is known to write.
     var shards: Set<Shard> {
         Set(candidate.others.map(\.shard)).union([pending.command.stream.shard])
     }

@@ -98,7 +98,7 @@ struct ControlAPI: Sendable {
             let outcome = Outcome(customer: customer, transaction: sales.last?.id)
             var object =
                 HandOver(outcome, in: world, by: store.authority).json.object ?? JSONObject()
-            // The latest period of each subscription, and unfinished consumables.
+            // Contains the latest period of each subscription, and unfinished consumables.
             let current = sales.filter { sale in
                 if let subscription = world.subscriptions[sale.original] {
                     // Includes the current period even if the next one has already been charged.

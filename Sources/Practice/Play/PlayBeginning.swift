@@ -180,7 +180,7 @@ extension PracticeWorld {
         play.orders[name] = order
     }
 
-    /// The amount that a customer pays for the item's current period.
+    /// The amount that the customer pays for the item's current period.
     private func charge(for item: PlayItem) -> Int64 {
         guard item.isProrated, let ends = item.expires, let plan = shop.google?.plan(item.choice)
         else { return item.phase?.price ?? item.price }
@@ -200,7 +200,7 @@ extension PlayItem.Replaced {
 }
 
 extension PlayItem {
-    /// The name of the kind of phase in orders.
+    /// The name that orders use for this kind of phase.
     var phaseWord: String {
         guard let phase else { return "BASE" }
         return phase.price == 0 ? "FREE_TRIAL" : "INTRODUCTORY"

@@ -26,7 +26,7 @@ extension PracticeWorld {
         }
     }
 
-    /// The purchase's new state, for the list of events.
+    /// The new state of the purchase, for the list of events.
     func playOutcome(of token: String) -> Outcome {
         if let good = play.goods[token] {
             return Outcome(

@@ -61,7 +61,7 @@ extension PracticeWorld {
     func verifyReceiptReply(
         of customer: String?, excludesOld: Bool, by authority: Authority
     ) -> JSON {
-        // Finished consumables are no longer listed.
+        // Finished consumables are not listed any more.
         let bought = (customer.map(sales(of:)) ?? [])
             .filter { $0.kind != .consumable || !$0.isFinished }
         var listed = bought.sorted { ($0.purchased, $0.id) > ($1.purchased, $1.id) }

@@ -9,7 +9,7 @@ package struct PracticeWorld: Codable, Sendable {
     /// The only environment that an extra root can vouch for is `Sandbox`. Tests change this to forge evidence.
     package var environment = "Sandbox"
     package internal(set) var trouble = Trouble()
-    /// How far the clock is ahead of the machine's clock; `nil` if the clock only moves when it is told to.
+    /// How far the clock is ahead of the machine's clock; `nil` if the clock moves only on request.
     package internal(set) var clockOffset: Int64?
 
     package internal(set) var sales: [Sale] = []

@@ -89,7 +89,7 @@ package struct Subscription: Codable, Sendable {
     package var latest: String
     /// When the newest period ends.
     package var ends: Instant
-    /// When the store charges for the next period; `nil` once it has tried.
+    /// When the store will charge for the next period; `nil` once it has tried to.
     var renewsAt: Instant?
     package var graceUntil: Instant?
     /// The grace period that a refund ended. It is restored if the refund is reversed.

@@ -88,7 +88,7 @@ package struct Step: Codable, Hashable, Sendable {
             }
         }
 
-        /// Whether the action is about the shop and not about one customer.
+        /// Whether the action affects the whole shop instead of a single customer.
         package var isForAll: Bool { [.raisePrice, .withdraw, .testNotification].contains(self) }
     }
 
@@ -117,7 +117,7 @@ package struct Step: Codable, Hashable, Sendable {
 
     package var `do`: Act
     package var store: Seller?
-    /// The customer. The steps of a life leave it out.
+    /// The customer. It is left out in the steps of a life.
     package var customer: String?
     package var product: String?
     package var quantity: Int64?

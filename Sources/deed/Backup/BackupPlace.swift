@@ -6,7 +6,7 @@ import Glibc
 import Ledger
 import PrivatePostgres
 
-/// The folder that holds the backups. Each backup has its own folder, named after its time.
+/// The folder that holds the backups. Each backup is in a separate folder, named after the time of the backup.
 struct BackupPlace {
     private static let prefix = "deed-"
     private static let unfinished = ".unfinished-"

@@ -15,7 +15,7 @@ extension Option {
 }
 
 extension Invocation {
-    /// The terms of a command that concerns this many customers.
+    /// The terms of a command that concerns the given number of customers.
     func terms(concerning customers: ClosedRange<Int> = 1...1) throws(CommandEnd) -> Terms {
         guard let text = self["if-version"] else { return Terms(isRehearsal: has("dry-run")) }
         let versions = text.split(separator: ",", omittingEmptySubsequences: false).map {

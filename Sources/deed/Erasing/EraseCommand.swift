@@ -7,7 +7,7 @@ import Service
 
 let erasureCommands = [exportCommand, eraseCommand, erasedCommand]
 
-/// A list of ten thousand erasures takes a few megabytes.
+/// A list of ten thousand erasures takes up a few megabytes.
 private let listLimit = 64 << 20
 
 private let eraseCommand = CommandSpec(

@@ -191,7 +191,7 @@ extension Invocation {
 }
 
 extension SecretKeyFile {
-    /// Like `keys`, but throws only the reason.
+    /// Like `keys`, but the error contains only the reason.
     func ring(making: Bool) throws(KeyTrouble) -> [SecretKey] {
         do throws(CommandEnd) {
             return try keys(making: making)
