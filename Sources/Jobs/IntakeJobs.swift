@@ -77,7 +77,7 @@ package struct IntakeJobs: Sendable {
 private struct IntakeMeasures: Sendable {
     private let waiting = Gauge()
     private let alarming = Gauge()
-    /// The time since when the oldest item has been waiting, in milliseconds since 1970; 0 if none is waiting.
+    /// The time at which the oldest item started to wait, in milliseconds since 1970; 0 if none is waiting.
     private let oldest = Gauge()
     private let outcomes: [IntakeItem.State.Word: Counter]
 

@@ -141,7 +141,7 @@ package struct ReceiptPlan: Sendable {
     package var outerType = ASN1.signedData
     package var innerType = ASN1.data
     package var hasContent = true
-    /// How many times the only signer is listed.
+    /// How many times the only signer appears in the list of signers.
     package var signerCount = 1
     package var certificates: [[UInt8]]
     package var signer: MintedCertificate

@@ -23,12 +23,12 @@ struct PlayChain: Sendable {
         let bytes: [UInt8]
         let readAt: Instant
     }
-    /// Whether the newest purchase has been paid.
+    /// Whether the newest purchase has been paid for.
     enum Standing: Sendable {
         case settled
-        /// The purchase has not been paid yet.
+        /// The purchase has not been paid for yet.
         case pending
-        /// The purchase was cancelled before it was paid.
+        /// The purchase was cancelled before it was paid for.
         case cancelledUnpaid
     }
     /// The answers, oldest first.
@@ -235,7 +235,7 @@ extension PlayChain {
 
 extension PlaySubscriptionStatement {
     /// The token of the purchase that this one continues: either the one that this purchase replaced, or the expired
-    /// one of a customer who resubscribed in the Play Store app. A purchase that was never paid does not restore an
+    /// one of a customer who resubscribed in the Play Store app. A purchase that was never paid for does not restore an
     /// earlier one.
     fileprivate var olderToken: String? {
         linkedToken ?? (standing == .cancelledUnpaid ? nil : comesBack?.token)

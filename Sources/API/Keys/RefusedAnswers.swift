@@ -64,7 +64,7 @@ extension Reaction {
 }
 
 extension RefusedCall {
-    /// Fills in what the call was about, as far as the call is well-formed.
+    /// Fills in what the call was about, provided that those parts of the call are well-formed.
     mutating func complete(from draft: CallDraft, _ pattern: String) {
         if pattern.hasPrefix("/customers/{customer}"), let customer = draft.arguments?.first {
             self.customer = try? CustomerID(customer)

@@ -83,8 +83,8 @@ extension Verifier {
             kind: kind, statement: statement, refusal: refusal, checks: report.checks)
     }
 
-    /// Throws if the reply is refused for any reason other than having been read from a file, which always leads to a
-    /// refusal in the end.
+    /// Throws if there is a more specific reason to refuse the reply than that it was read from a file. In the end,
+    /// replies from files are always refused.
     private func examineReply(_ bytes: [UInt8], on terms: Terms) throws(EvidenceRefusal) {
         let reply = try VerifyReceiptReply(bytes)
         try reply.requireValid()

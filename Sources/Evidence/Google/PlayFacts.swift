@@ -79,7 +79,7 @@ extension Reading {
 }
 
 extension PlaySubscriptionStatement {
-    /// `nil` until the purchase has been paid.
+    /// `nil` until the purchase has been paid for.
     fileprivate func reading(of answer: PlayAnswer) throws(EvidenceRefusal) -> Reading? {
         guard let state = readState else { return nil }
         var items: [Reading.Item] = []
@@ -227,7 +227,7 @@ extension PriceConsent {
 }
 
 extension PlayPurchaseStatement {
-    /// `nil` until the purchase has been paid, which may never happen.
+    /// `nil` until the purchase has been paid for, which may never happen.
     fileprivate func reading(of answer: PlayAnswer) throws(EvidenceRefusal) -> Reading? {
         let state: Reading.State
         switch self.state {

@@ -28,7 +28,7 @@ package struct PlayPurchaseStatement: Hashable, Sendable {
 
     package let state: State
     package let items: [Item]
-    /// When the purchase was paid; `nil` until then.
+    /// When the purchase was paid for; `nil` until then.
     package let purchasedAt: Instant?
     /// The order. It may be missing for test purchases and promotions.
     package let order: String?
@@ -66,7 +66,7 @@ package struct PlayPurchaseStatement: Hashable, Sendable {
             // Google leaves out a zero, but never the time. An answer without a time is not about a purchase.
             state = members.has("purchaseTimeMillis") ? .purchased : .unknown("")
         }
-        // The older API states a time even before the purchase has been paid.
+        // The older API states a time even before the purchase has been paid for.
         purchasedAt = state == .pending ? nil : try members.milliseconds("purchaseTimeMillis")
         order = try members.text("orderId")
         accounts = try members.purchaseAccounts

@@ -16,7 +16,7 @@ package final class Prover: Sendable {
         measures = ProofMeasures(metrics, type(of: store).kinds)
     }
 
-    /// The evidence's statement. Throws unless the evidence is proven to come from a store and is for one of the apps.
+    /// The evidence's statement. Throws unless the evidence provably comes from a store and is for one of the apps.
     package func prove(
         _ raw: RawEvidence, for apps: [TrustedApp], now: Instant
     ) throws(RefusedEvidence) -> ProvenEvidence {

@@ -75,7 +75,7 @@ final class WorkerPool: Sendable {
         if isWaking { Self.wakeOne(state) }
     }
 
-    /// Ends the threads once the queue is empty, and waits for them.
+    /// Ends the threads once the queue is empty, and waits until they have ended.
     func stop() {
         state.change { $0.isStopped = true }
         state.wait { $0.running == 0 ? () : nil }

@@ -14,7 +14,7 @@ final class KnownKeys: Sendable {
         self.log = log
     }
 
-    /// The number of rows without an event in the log.
+    /// The number of rows that have no event in the log.
     var forgedCount: Int { forged.withLock { $0.count } }
 
     /// The keys that are live according to the projects' own states.

@@ -37,7 +37,7 @@ struct Shortage {
         noted.filter { ($0.acceptances ?? 0) >= Int64(acceptances) }
     }
 
-    /// The impediment to writing, including the other instances' notes that stop this one.
+    /// What prevents writing, including notes by other instances that stop this one.
     func impediment(_ stopping: [Shortfall]) -> Impediment {
         var parts: [String] = []
         let furthest = (own + stopping).reduce(into: [Shard: Shortfall]()) { furthest, one in

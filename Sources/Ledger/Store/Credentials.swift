@@ -67,7 +67,7 @@ extension Ledger {
             (isTaken: rows.bool(row, 0), next: rows.optionalInt8(row, 1))
         }
         guard let answer = answers.first, !answer.isTaken else { return nil }
-        // Another instance has just created the row, and the row's instant is not visible yet.
+        // Another instance has just created the row, whose instant is not visible yet.
         guard let next = answer.next else { return now.advanced(byMilliseconds: 1000) }
         return Instant(milliseconds: next / 1000 + 1)
     }

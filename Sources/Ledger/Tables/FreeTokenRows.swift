@@ -9,7 +9,7 @@ struct FreeTokenRows {
     private let strays: [StrayToken]
     private var waiting: [Row] = []
     private var carried: [Row] = []
-    /// Streams whose purchases stopped waiting.
+    /// Streams whose purchases have stopped waiting.
     private var released: [Stream] = []
     /// Purchases that left their holder, or that stay with it regardless of their tokens.
     private var settled: [(holder: Stream, purchase: PurchaseID)] = []

@@ -23,8 +23,8 @@ struct NewEntry {
     }
 }
 
-/// Decides commands one after another in memory, on streams that are locked in the database. It is pure: loaded data go
-/// in, and the data to write come out.
+/// Decides commands one after another in memory, on streams that are locked in the database. It is pure: its input is
+/// the loaded data, and its output is the data to write.
 struct Batch {
     let now: Instant
     /// The log's format at the time its shards were locked.

@@ -1,6 +1,6 @@
 import Core
 
-/// A command, and what is known so far to be needed for its decision besides its own stream.
+/// A command, and the data besides its own stream that its decision is known to need.
 struct Candidate: Sendable {
     let command: Command
     /// Other streams that the command concerns.

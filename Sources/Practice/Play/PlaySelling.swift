@@ -56,7 +56,7 @@ extension PracticeWorld {
         return offer
     }
 
-    /// Creates a purchase token with those items. The purchase starts once it has been paid.
+    /// Creates a purchase token with those items. The purchase starts once it has been paid for.
     mutating func subscribe(
         _ choices: [(PlayChoice, PlayShop.Offer?)], _ entry: PlaySubscription.Entry,
         instead old: PlaySubscription?, _ step: Step, for customer: String

@@ -13,7 +13,7 @@ extension PracticeWorld {
         guard let share, share > 0 else {
             throw .invalid("a prorated refund of \(sale.product) requires a percent")
         }
-        // A renewal that was charged early is refunded as well. Refunding only the renewal would not end any access.
+        // A renewal that was charged early is refunded as well. A refund of the renewal alone would not end any access.
         let (charged, shared) = undoRenewals(of: sale.original)
         if let charged, charged == sale.id {
             for one in [sale.original] + shares(of: sale.original).map(\.original) {
