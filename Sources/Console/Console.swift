@@ -130,7 +130,7 @@ package struct Console: Sendable {
         ]
     }
 
-    /// A page for visitors who have a role in the project. The first argument of the address is the project.
+    /// A page for visitors who have a role in the project. The project is the first argument of the address.
     private func room(
         _ method: String, _ pattern: String,
         _ work: @escaping @Sendable (ProjectRoom, Visit) throws(Turned) -> Response

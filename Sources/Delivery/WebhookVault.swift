@@ -19,7 +19,7 @@ struct WebhookSecrets: Sendable {
         let number: Int64
         let secret: [UInt8]
         let seed: [UInt8]
-        /// When the key is no longer used to sign, by the machine's clock; `nil` until there is a newer key.
+        /// When the key stops signing, according to the machine's clock; `nil` until there is a newer key.
         var until: Instant?
     }
     /// The keys, newest first.

@@ -45,7 +45,7 @@ package struct Job: Sendable {
 }
 
 package struct Run: Sendable {
-    /// When the run began, by Deed's clock.
+    /// When the run began, according to Deed's clock.
     package let startedAt: Instant
     /// The lease of a job that only one instance runs at a time; `nil` if every instance runs the job.
     package let lease: Lease?

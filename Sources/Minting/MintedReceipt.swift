@@ -11,7 +11,7 @@ package enum ASN1 {
         return [tag, 0x80 | UInt8(length.count)] + length + content
     }
 
-    /// The same element in BER's form with indefinite length.
+    /// The same element, encoded in BER with indefinite length.
     package static func indefinite(_ tag: UInt8, _ content: [UInt8]) -> [UInt8] {
         [tag, 0x80] + content + [0, 0]
     }

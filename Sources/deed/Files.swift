@@ -27,7 +27,7 @@ func absolutePath(_ path: String) -> String {
     URL(fileURLWithPath: path).standardizedFileURL.path
 }
 
-/// Makes files that were renamed or linked durable in their folder.
+/// Syncs the file's folder, so that files renamed or linked in it are durable.
 func syncFolder(of path: String) {
     let folder = path.lastIndex(of: "/").map { String(path[..<$0]) } ?? "."
     let descriptor = open(folder.isEmpty ? "/" : folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC)

@@ -1,5 +1,5 @@
 extension Act.Field {
-    /// The value as the form shows it.
+    /// The value as shown in the form.
     func said(_ value: String?) -> String {
         guard case .choice(let choices) = kind else { return value ?? "" }
         return choices.first { $0.value == value }?.label ?? value ?? ""

@@ -124,7 +124,7 @@ package final class Auditor {
         }
     }
 
-    /// Events whose shard does not exist.
+    /// Events whose shard number is invalid.
     package func strays() throws(LedgerError) -> AuditFindings {
         var findings = AuditFindings()
         try add(Statement.listStrays(), total: 4, to: &findings) { rows, row in

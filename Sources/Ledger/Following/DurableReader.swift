@@ -38,8 +38,8 @@ extension Ledger {
         look.note(in: unread)
         let news = look.news[0]
         let new = news.filter { !$0.events.isEmpty }
-        // After a restore to an earlier state, the next events in the log are new ones. A page on which no event is
-        // readable counts as empty.
+        // After a restore to an earlier state, the next events in the log are new ones. If no event on a page is
+        // readable, the page has an empty list of events.
         let passed =
             new + news.filter { $0.end < $0.start || $0.events.isEmpty && !$0.isComplete }
         if passed.isEmpty { return false }

@@ -5,7 +5,7 @@ import SQL
 extension Ledger {
     private static let continuingPage: Int64 = 5000
 
-    /// Unclaimed purchases that continue a purchase held by a customer, with the evidence for that.
+    /// Unclaimed purchases that continue a purchase held by a customer, each with the facts that show this.
     package func continuing(
         of project: ProjectID
     ) throws(Fault) -> [(stream: Stream, facts: Facts)] {

@@ -17,7 +17,7 @@ final class DatabaseClock: Sendable {
     private struct State {
         /// By how much the machine's clock is ahead at least; negative if it is behind.
         var lead: Int64 = 0
-        /// When the last warning was logged, by the monotonic clock.
+        /// When the last warning was logged, according to the monotonic clock.
         var warnedAt = Int64.min / 2
         var isRefusing = false
     }

@@ -5,7 +5,7 @@ import SQL
 /// An instance, as described by its row in the database.
 package struct SeenInstance: Sendable {
     package let name: String
-    /// How many milliseconds ago the instance started, by PostgreSQL's clock.
+    /// How many milliseconds ago the instance started, according to PostgreSQL's clock.
     package let startedAgo: Int64
     package let seenAgo: Int64
     /// The JSON that the instance wrote.
@@ -120,7 +120,7 @@ package struct OperatorsView: ~Copyable {
         }
     }
 
-    /// When each shared job last ran, by Deed's clock.
+    /// When each shared job last ran, according to Deed's clock.
     package mutating func jobs() throws(LedgerError) -> [(name: String, ranAt: Instant)] {
         try link.settled { connection throws(LedgerError) in
             var found: [(name: String, ranAt: Instant)] = []

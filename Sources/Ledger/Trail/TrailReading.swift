@@ -151,6 +151,6 @@ extension TrailPlace? {
 }
 
 extension Ticket {
-    /// The member as it appears in a payload. Within a JSON string, its quotes would be escaped.
+    /// The member as it appears in a payload. Inside a JSON string, the quotes would be escaped.
     fileprivate var member: String { "\"ticket\":" + JSON.string(text).text }
 }

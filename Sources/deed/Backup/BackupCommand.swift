@@ -139,7 +139,7 @@ struct Source {
 
     init(_ url: String) {
         let bytes = Array(url.utf8)
-        // Only a password before the host is removed. Removing one elsewhere would leave an empty password.
+        // A password is removed only if it comes before the host. Removing one elsewhere would leave an empty password.
         guard let range = passwordRanges(in: bytes).first, range.upperBound < bytes.count,
             bytes[range.upperBound] == UInt8(ascii: "@")
         else {

@@ -66,7 +66,7 @@ extension SetupAnswers {
                 + "postgresql://deed_server:PASSWORD@127.0.0.1/deed, or private")
     }
 
-    /// Creating a private database requires PostgreSQL's programs, and a user as which to run them.
+    /// Creating a private database requires PostgreSQL's programs, and a user who can run them.
     private static func checkPresence(_ place: SetupPlace) throws(CommandEnd) {
         if PrivatePostgres.exists(in: place.dataFolder) { return }
         do throws(PrivatePostgresError) {
